@@ -1,0 +1,56 @@
+package control
+
+import "datastream/subjects"
+
+// Reasons of an Answer's Error that a paced handle acts on (P4.3). Any other
+// text is for people, and final.
+const (
+	// ErrorOrder: the run does not begin with the number that is expected of
+	// its producer; go back to Next.
+	ErrorOrder = "order"
+	// ErrorRoom: the run was held and found no room; go back to Next.
+	ErrorRoom = "room"
+	// ErrorLost: the frames got their positions and were then given up
+	// (Ds-Ack: committed).
+	ErrorLost = "lost"
+)
+
+// An Answer is what a mux answers to a submission with a reply (P4.3, P4.4).
+type Answer struct {
+	Node string        `json:"node,omitempty"`
+	Life subjects.Life `json:"life,omitzero"`
+	// Position is that of the first frame; the others follow it.
+	Position subjects.Position `json:"position"`
+	// Count is the frames taken.
+	Count int `json:"count"`
+	// Error is empty, one of the reasons above, or text for people.
+	Error string `json:"error,omitempty"`
+	// Next is, with ErrorOrder and ErrorRoom, the number the mux expects.
+	Next uint64 `json:"next,omitempty"`
+}
+
+// refusal is an Answer with an error: it has no position.
+type refusal struct {
+	Error string        `json:"error"`
+	Node  string        `json:"node,omitempty"`
+	Life  subjects.Life `json:"life,omitzero"`
+	Next  *uint64       `json:"next,omitempty"`
+}
+
+// Encode is the answer as it travels.
+func (a Answer) Encode() []byte {
+	if a.Error == "" {
+		return encode(a)
+	}
+	r := refusal{Error: a.Error, Node: a.Node, Life: a.Life}
+	if a.Error == ErrorOrder || a.Error == ErrorRoom {
+		r.Next = &a.Next
+	}
+	return encode(r)
+}
+
+// DecodeAnswer reads an answer. It wraps ErrMessage.
+func DecodeAnswer(body []byte) (Answer, error) {
+	var a Answer
+	return a, decode("answer", body, &a)
+}
