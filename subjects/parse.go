@@ -22,7 +22,10 @@ func (s Space) ParseSubmit(subject string) (Node, Channel, error) {
 		return "", "", err
 	}
 	c, err := ParseChannel(decode(channel))
-	return n, c, err
+	if err != nil {
+		return "", "", err
+	}
+	return n, c, nil
 }
 
 // decodeNode decodes a node's token: a lone % there is no empty segment, for
@@ -73,10 +76,13 @@ func (s Space) cut(subject string, c class) (string, error) {
 
 func (s Space) parseStream(subject string, c class) (Stream, error) {
 	st, rest, err := s.parseHead(subject, c)
-	if err == nil && rest != "" {
-		err = fmt.Errorf("%w: %.80q has tokens after the life", ErrForeign, subject)
+	if err != nil {
+		return Stream{}, err
 	}
-	return st, err
+	if rest != "" || strings.HasSuffix(subject, ".") {
+		return Stream{}, fmt.Errorf("%w: %.80q has tokens after the life", ErrForeign, subject)
+	}
+	return st, nil
 }
 
 func (s Space) parseChannel(subject string, c class) (Stream, Channel, error) {

@@ -44,9 +44,10 @@ func (sel Selector) Match(st Stream, c Channel) bool {
 		sel.Pattern.Match(string(c))
 }
 
-// Filter is the narrowest subject filter over stored frames that lets every
-// match of the selector pass. When exact is false it lets others pass too,
-// and the reader must still call Match.
+// Filter is a subject filter over stored frames that lets every match of the
+// selector pass, as narrow as the whole segments before the pattern's first *
+// make it. When exact is false others may pass too, and the reader must still
+// call Match. However long the pattern, the filter fits a protocol line.
 func (s Space) Filter(sel Selector) (filter string, exact bool) {
 	node, life := "*", "*"
 	if sel.Node != nil {
@@ -63,12 +64,15 @@ func (s Space) Filter(sel Selector) (filter string, exact bool) {
 func (p Pattern) tail() (string, bool) {
 	literal, rest, wild := strings.Cut(string(p), "*")
 	if !wild {
-		if literal == "" { // matches no channel; no filter says so
+		if literal == "" || len(literal) > MaxChannel { // matches no channel; no filter says so
 			return ">", false
 		}
 		return EncodeChannel(Channel(literal)), true
 	}
 	dot := strings.LastIndexByte(literal, '.')
+	if dot > MaxChannel { // as above
+		return ">", false
+	}
 	exact := dot == len(literal)-1 && strings.Trim(rest, "*") == ""
 	if dot < 0 {
 		return ">", exact

@@ -1,6 +1,10 @@
 package control
 
-import "datastream/subjects"
+import (
+	"fmt"
+
+	"datastream/subjects"
+)
 
 // Reasons of an Answer's Error that a paced handle acts on (P4.3). Any other
 // text is for people, and final.
@@ -52,5 +56,12 @@ func (a Answer) Encode() []byte {
 // DecodeAnswer reads an answer. It wraps ErrMessage.
 func DecodeAnswer(body []byte) (Answer, error) {
 	var a Answer
-	return a, decode("answer", body, &a)
+	if err := decode("answer", body, &a); err != nil {
+		return Answer{}, err
+	}
+	if a.Count < 0 || a.Position > subjects.MaxPosition ||
+		uint64(a.Count) > uint64(subjects.MaxPosition-a.Position)+1 {
+		return Answer{}, fmt.Errorf("%w: answer %.200s contradicts itself", ErrMessage, body)
+	}
+	return a, nil
 }

@@ -72,5 +72,8 @@ func DecodeSettled(body []byte) (Settled, error) {
 	if s.Lost > uint64(s.Below) {
 		return Settled{}, fmt.Errorf("%w: settled %.200s contradicts itself", ErrMessage, body)
 	}
-	return s, checkRanges("settled", s.Gone)
+	if err := checkRanges("settled", s.Gone); err != nil {
+		return Settled{}, err
+	}
+	return s, nil
 }

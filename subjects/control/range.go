@@ -34,7 +34,7 @@ func (r Range) MarshalJSON() ([]byte, error) {
 func (r *Range) UnmarshalJSON(b []byte) error {
 	var v []uint64
 	if err := json.Unmarshal(b, &v); err != nil {
-		return err
+		return fmt.Errorf("%w: range %.60s: %w", ErrMessage, b, err)
 	}
 	if len(v) != 2 || v[0] > v[1] || subjects.Position(v[1]) > subjects.MaxPosition {
 		return fmt.Errorf("%w: range %.60s is not [from,to]", ErrMessage, b)

@@ -15,7 +15,10 @@ func DecodeRepairRequest(body []byte) (RepairRequest, error) {
 	if err := decode("repair request", body, &r); err != nil {
 		return RepairRequest{}, err
 	}
-	return r, checkRanges("repair request", r.Ranges)
+	if err := checkRanges("repair request", r.Ranges); err != nil {
+		return RepairRequest{}, err
+	}
+	return r, nil
 }
 
 // A RepairAnswer follows the frames that were sent again, on the same

@@ -121,6 +121,9 @@ func (t *cut) own(frames, bytes int) {
 // Len is the number of frames in the slice so far.
 func (c *Cutter) Len() int { return c.frames }
 
+// Count is the number of runs that the slice makes so far.
+func (c *Cutter) Count() int { return len(c.done) }
+
 // Runs ends the slice and appends its runs to dst, in ascending first
 // positions. The cutter is empty afterwards.
 func (c *Cutter) Runs(dst []Cut) []Cut {

@@ -15,18 +15,11 @@ var ErrRun = errors.New("bad run")
 // Decode reads a positioned message, of frame or store: its headers and body.
 // The run shares the body. It wraps ErrRun or ErrHeader.
 func Decode(c subjects.Channel, h map[string][]string, body []byte) (Run, error) {
-	value, ok, err := Get(h, HeaderPos)
+	first, err := position(h)
 	if err != nil {
 		return Run{}, err
 	}
-	if !ok {
-		return Run{}, fmt.Errorf("%w: no %s", ErrRun, HeaderPos)
-	}
-	first, err := subjects.ParsePosition(value)
-	if err != nil {
-		return Run{}, fmt.Errorf("%w: %s: %w", ErrRun, HeaderPos, err)
-	}
-	return decode(c, first, h, body, true)
+	return decode(c, first, h, sized{body: body, size: len(body)}, true)
 }
 
 // DecodeSubmission reads a submission: positions count from 0 until the mux
@@ -39,35 +32,43 @@ func DecodeSubmission(c subjects.Channel, h map[string][]string, body []byte) (R
 		}
 		return Run{Channel: c}, nil
 	}
-	return decode(c, 0, h, body, false)
+	return decode(c, 0, h, sized{body: body, size: len(body)}, false)
 }
 
-func decode(c subjects.Channel, first subjects.Position, h map[string][]string, body []byte, skips bool) (Run, error) {
-	if len(body) > MaxBody {
-		return Run{}, fmt.Errorf("%w: the body has %d bytes, at most %d are allowed", ErrRun, len(body), MaxBody)
+// sized is a body of which perhaps only the length is known.
+type sized struct {
+	body []byte
+	size int
+	head bool // there is no body to look at
+}
+
+func decode(c subjects.Channel, first subjects.Position, h map[string][]string, b sized, skips bool) (Run, error) {
+	if b.size > MaxBody {
+		return Run{}, fmt.Errorf("%w: the body has %d bytes, at most %d are allowed", ErrRun, b.size, MaxBody)
 	}
 	list, ok, err := Get(h, HeaderRun)
 	if err != nil {
 		return Run{}, err
 	}
 	if !ok {
-		return Single(c, first, body), nil
+		one := entry{pos: first, len: uint32(b.size)}
+		return Run{Channel: c, entries: []entry{one}, buf: b.body}, nil
 	}
 	// A frame takes a byte of body, but for the first: separators.
 	n := strings.Count(list, ",") + 1
-	if n > MaxFrames || n > len(body)+1 {
-		return Run{}, fmt.Errorf("%w: %s has %d lengths for a body of %d bytes, at most %d are allowed", ErrRun, HeaderRun, n, len(body), MaxFrames)
+	if n > MaxFrames || n > b.size+1 {
+		return Run{}, fmt.Errorf("%w: %s has %d lengths for a body of %d bytes, at most %d are allowed", ErrRun, HeaderRun, n, b.size, MaxFrames)
 	}
-	r := Run{Channel: c, entries: make([]entry, 0, n), buf: body}
-	if err := r.fill(first, list, skips); err != nil {
+	r := Run{Channel: c, entries: make([]entry, 0, n), buf: b.body}
+	if err := r.fill(first, list, b, skips); err != nil {
 		return Run{}, err
 	}
 	return r, nil
 }
 
 // fill parses the lengths and skips and lays them over the body.
-func (r *Run) fill(first subjects.Position, list string, skips bool) error {
-	pos, off := first, uint64(0)
+func (r *Run) fill(first subjects.Position, list string, b sized, skips bool) error {
+	pos, off, size := first, uint64(0), uint64(b.size)
 	for i := 0; ; i++ {
 		item, rest, more := strings.Cut(list, ",")
 		length, skip, skipped := strings.Cut(item, "+")
@@ -86,7 +87,7 @@ func (r *Run) fill(first subjects.Position, list string, skips bool) error {
 				return fmt.Errorf("%w: %s, item %d: the position passes 2^64-2", ErrRun, HeaderRun, i+1)
 			}
 			pos += subjects.Position(k) + 1
-			if off >= uint64(len(r.buf)) || r.buf[off] != '\n' {
+			if off >= size || !b.head && b.body[off] != '\n' {
 				return fmt.Errorf("%w: no newline at byte %d, between payloads %d and %d", ErrRun, off, i, i+1)
 			}
 			off++
@@ -94,8 +95,8 @@ func (r *Run) fill(first subjects.Position, list string, skips bool) error {
 		if skipped && (i == 0 || !skips) {
 			return fmt.Errorf("%w: %s, item %d: no skip may stand here", ErrRun, HeaderRun, i+1)
 		}
-		if n > uint64(len(r.buf))-off {
-			return fmt.Errorf("%w: the lengths of %s pass the body's %d bytes at item %d", ErrRun, HeaderRun, len(r.buf), i+1)
+		if n > size-off {
+			return fmt.Errorf("%w: the lengths of %s pass the body's %d bytes at item %d", ErrRun, HeaderRun, size, i+1)
 		}
 		r.entries = append(r.entries, entry{pos: pos, off: uint32(off), len: uint32(n)})
 		off += n
@@ -103,8 +104,8 @@ func (r *Run) fill(first subjects.Position, list string, skips bool) error {
 			break
 		}
 	}
-	if off != uint64(len(r.buf)) {
-		return fmt.Errorf("%w: lengths and separators of %s make %d bytes, the body has %d", ErrRun, HeaderRun, off, len(r.buf))
+	if off != size {
+		return fmt.Errorf("%w: lengths and separators of %s make %d bytes, the body has %d", ErrRun, HeaderRun, off, size)
 	}
 	return nil
 }

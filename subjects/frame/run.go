@@ -54,7 +54,8 @@ func (r Run) Len() int { return len(r.entries) }
 // Pos is the position of frame i.
 func (r Run) Pos(i int) subjects.Position { return r.entries[i].pos }
 
-// Payload is the payload of frame i, shared with the run.
+// Payload is the payload of frame i, shared with the run. A run that came from
+// DecodeHead has none.
 func (r Run) Payload(i int) []byte {
 	e := r.entries[i]
 	return r.buf[e.off : e.off+e.len : e.off+e.len]
@@ -97,7 +98,8 @@ func (r Run) Bytes() int {
 	if len(r.entries) == 0 {
 		return 0
 	}
-	return len(r.Body()) - (len(r.entries) - 1)
+	from, last := r.entries[0].off, r.entries[len(r.entries)-1]
+	return int(last.off+last.len-from) - (len(r.entries) - 1)
 }
 
 // Cost is what the run's frames count against a bound: payload + channel + 64

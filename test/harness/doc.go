@@ -1,0 +1,13 @@
+// Package harness starts real processes for tests: our own executable, built
+// once, and the nats command line tool as a peer.
+//
+//	func TestMain(m *testing.M) { harness.Main(m) }
+//
+//	up := harness.Up(t)                      // ds up on a free port, ready
+//	up.NATS(t, "pub", "ds.submit.n1.app.log", "hello")
+//
+// Promises: a process never outlives its test; its output is in the test's
+// log when the test fails; every wait is for a state, with a deadline that is
+// generous, and no test asserts how long anything took. What cannot be had
+// (the nats tool, a port) fails the test.
+package harness

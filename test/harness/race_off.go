@@ -1,0 +1,6 @@
+//go:build !race
+
+package harness
+
+// raceEnabled says that this test was built with the race detector.
+const raceEnabled = false
