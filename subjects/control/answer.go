@@ -21,7 +21,10 @@ const (
 
 // An Answer is what a mux answers to a submission with a reply (P4.3, P4.4).
 type Answer struct {
-	Node string        `json:"node,omitempty"`
+	// Node is the stream's node as a subject spells it (subjects.EncodeNode):
+	// a node may be any bytes, and JSON carries valid UTF-8 alone.
+	Node string `json:"node,omitempty"`
+	// Life is the stream's life.
 	Life subjects.Life `json:"life,omitzero"`
 	// Position is that of the first frame; the others follow it.
 	Position subjects.Position `json:"position"`

@@ -5,13 +5,15 @@ import "datastream/subjects"
 // A Cutter cuts a slice of frames, given in ascending positions over all
 // channels, into runs. The caller ends the slice with Runs; Full says when it
 // must. Frames marked paced and others are kept in different runs. The zero
-// Cutter is ready; it is not safe for concurrent use.
+// Cutter is ready; it is not safe for concurrent use. It keeps the memory of
+// its largest slice for the next: let one serve many streams in turn.
 type Cutter struct {
-	open   map[key]*cut
-	done   []*cut // every run of the slice, in the order of first positions
+	open   map[key]int // the runs that may still grow, by index into cuts
+	cuts   []cut       // every run of the slice, in the order of first positions
+	pieces []piece     // what was added, in order
+	last   int         // the cut that took the last piece: neighbours share it
 	frames int
 	bytes  int
-	last   *cut // the run that took the last frame: neighbours share it
 }
 
 type key struct {
@@ -19,12 +21,19 @@ type key struct {
 	paced   bool
 }
 
-// A cut is a run that may still grow.
+// A cut is a run to be: a list of pieces, joined when the slice ends, so that
+// a payload is copied at most once, and into exactly the room it needs.
 type cut struct {
-	run   Run
-	paced bool
-	size  int  // payload bytes
-	owned bool // the run's entries and buf are ours to append to
+	paced       bool
+	frames      int
+	bytes       int // of payload
+	first, last int // indexes into pieces
+}
+
+// A piece is a run as it was added, or part of it.
+type piece struct {
+	run  Run
+	next int // the next piece of the same cut; its last has none
 }
 
 // A Cut is one run of a finished slice.
@@ -40,8 +49,8 @@ func (c *Cutter) Full(n, bytes int) bool {
 }
 
 // Add appends the frames of r. Its first position must lie above every
-// position added to the slice before. The cutter shares r's body, and copies
-// a payload only where it joins another to a run.
+// position added to the slice before. The cutter shares r's body until Runs,
+// and a run that nothing joins shares it for good.
 func (c *Cutter) Add(r Run, paced bool) {
 	for r.Len() > 0 {
 		n, size := fit(r)
@@ -70,68 +79,77 @@ func fit(r Run) (n, size int) {
 func (c *Cutter) add(r Run, size int, paced bool) {
 	c.frames += r.Len()
 	c.bytes += size
-	k := key{r.Channel, paced}
-	t := c.last
-	if t == nil || t.run.Channel != r.Channel || t.paced != paced {
-		t = c.open[k]
+	at := len(c.pieces)
+	c.pieces = append(c.pieces, piece{run: r})
+	if i, ok := c.growing(r.Channel, paced); ok {
+		t := &c.cuts[i]
+		if t.frames+r.Len() <= RunFrames && t.bytes+size <= RunBytes {
+			c.pieces[t.last].next = at
+			t.last = at
+			t.frames += r.Len()
+			t.bytes += size
+			c.last = i
+			return
+		}
 	}
-	if t != nil && t.run.Len()+r.Len() <= RunFrames && t.size+size <= RunBytes {
-		t.append(r, size)
-		c.last = t
-		return
-	}
-	t = &cut{run: r, paced: paced, size: size}
 	if c.open == nil {
-		c.open = make(map[key]*cut)
+		c.open = make(map[key]int)
 	}
-	c.open[k] = t
-	c.done = append(c.done, t)
-	c.last = t
+	c.last = len(c.cuts)
+	c.open[key{r.Channel, paced}] = c.last
+	c.cuts = append(c.cuts, cut{paced: paced, frames: r.Len(), bytes: size, first: at, last: at})
 }
 
-// append joins r to the run: here, and only here, payloads are copied.
-func (t *cut) append(r Run, size int) {
-	if !t.owned {
-		t.own(r.Len(), size)
+// growing finds the run that a channel's next frames may join.
+func (c *Cutter) growing(channel subjects.Channel, paced bool) (int, bool) {
+	if c.last < len(c.cuts) {
+		if t := &c.cuts[c.last]; t.paced == paced && c.pieces[t.first].run.Channel == channel {
+			return c.last, true
+		}
 	}
-	for i := range r.entries {
-		t.run.buf = append(t.run.buf, '\n')
-		off := uint32(len(t.run.buf))
-		p := r.Payload(i)
-		t.run.buf = append(t.run.buf, p...)
-		t.run.entries = append(t.run.entries, entry{pos: r.entries[i].pos, off: off, len: uint32(len(p))})
-	}
-	t.size += size
+	i, ok := c.open[key{channel, paced}]
+	return i, ok
 }
 
-func (t *cut) own(frames, bytes int) {
-	old := t.run
-	body := old.Body()
-	t.run.buf = make([]byte, len(body), min(RunBytes+RunFrames, 2*(len(body)+bytes+frames)))
-	copy(t.run.buf, body)
-	t.run.entries = make([]entry, old.Len(), min(RunFrames, 2*(old.Len()+frames)))
-	base := old.entries[0].off
-	for i, e := range old.entries {
-		e.off -= base
-		t.run.entries[i] = e
+// join makes the run of a cut: here, and only here, payloads are copied.
+func (c *Cutter) join(t cut) Run {
+	r := c.pieces[t.first].run
+	if t.first == t.last {
+		return r
 	}
-	t.owned = true
+	buf := make([]byte, 0, t.bytes+t.frames-1)
+	entries := make([]entry, 0, t.frames)
+	for i := t.first; ; i = c.pieces[i].next {
+		p := c.pieces[i].run
+		if len(entries) > 0 {
+			buf = append(buf, '\n')
+		}
+		shift := uint32(len(buf)) - p.entries[0].off // may wrap, and wraps back
+		for _, e := range p.entries {
+			e.off += shift
+			entries = append(entries, e)
+		}
+		buf = append(buf, p.Body()...)
+		if i == t.last {
+			return Run{Channel: r.Channel, entries: entries, buf: buf}
+		}
+	}
 }
 
 // Len is the number of frames in the slice so far.
 func (c *Cutter) Len() int { return c.frames }
 
 // Count is the number of runs that the slice makes so far.
-func (c *Cutter) Count() int { return len(c.done) }
+func (c *Cutter) Count() int { return len(c.cuts) }
 
 // Runs ends the slice and appends its runs to dst, in ascending first
 // positions. The cutter is empty afterwards.
 func (c *Cutter) Runs(dst []Cut) []Cut {
-	for _, t := range c.done {
-		dst = append(dst, Cut{Run: t.run, Paced: t.paced})
+	for _, t := range c.cuts {
+		dst = append(dst, Cut{Run: c.join(t), Paced: t.paced})
 	}
 	clear(c.open)
-	clear(c.done)
-	*c = Cutter{open: c.open, done: c.done[:0]}
+	clear(c.pieces) // let go of the runs
+	*c = Cutter{open: c.open, cuts: c.cuts[:0], pieces: c.pieces[:0]}
 	return dst
 }

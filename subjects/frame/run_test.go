@@ -16,7 +16,7 @@ func TestEncodeDecodeIsIdentity(t *testing.T) {
 	payload := rapid.OneOf(rapid.StringMatching(`[a\n]{0,4}`), rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 40), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {
 		payloads := rapid.SliceOfN(payload, 1, 20).Draw(t, "payloads")
-		next := subjects.Position(rapid.Uint64Max(1 << 60).Draw(t, "first"))
+		next := subjects.Position(rapid.Uint64Max(1<<60).Draw(t, "first"))
 		var positions []subjects.Position
 		for range payloads {
 			positions = append(positions, next)

@@ -1,0 +1,266 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"datastream/ingestd/store"
+	"datastream/subjects/control"
+	"datastream/subjects/frame"
+)
+
+const (
+	// After a failure the commit loop waits, doubling, before it looks again.
+	backoffMin = 20 * time.Millisecond
+	backoffMax = 2 * time.Second
+	// storedChunk is how many stored messages a resync hands over at a time.
+	storedChunk = 512
+)
+
+// A job is one commit, or with resync a look at the store's tail.
+type job struct {
+	msgs    []store.Message
+	streams []*stream // of each message
+	each    bool      // pipelined singles, each a commit of its own
+	resync  bool
+	wait    time.Duration // before it begins
+}
+
+// An outcome is what became of a job: the first n messages are committed. A
+// resync hands over what it finds in several outcomes; the last is not more.
+type outcome struct {
+	n      int
+	err    error
+	stored []store.Stored
+	more   bool
+	took   time.Duration
+}
+
+// commitLoop does one job after the other until ctx ends.
+func (in *Intake) commitLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case j := <-in.jobs:
+			o := in.do(ctx, j)
+			select {
+			case in.outcomes <- o:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (in *Intake) do(ctx context.Context, j job) outcome {
+	if j.wait > 0 {
+		select {
+		case <-time.After(j.wait):
+		case <-ctx.Done():
+			return outcome{err: ctx.Err()}
+		}
+	}
+	start := time.Now()
+	var o outcome
+	switch {
+	case j.resync:
+		o = in.resync(ctx)
+	case j.each:
+		o.n, o.err = in.writer.CommitEach(ctx, in.cfg.Clock().UnixNano(), j.msgs)
+	default:
+		if o.err = in.writer.Commit(ctx, in.cfg.Clock().UnixNano(), j.msgs); o.err == nil {
+			o.n = len(j.msgs)
+		}
+	}
+	o.took = time.Since(start)
+	return o
+}
+
+func (in *Intake) resync(ctx context.Context) outcome {
+	var chunk []store.Stored
+	err := in.writer.Resync(ctx, func(m store.Stored) error {
+		chunk = append(chunk, m)
+		if len(chunk) < storedChunk {
+			return nil
+		}
+		select {
+		case in.outcomes <- outcome{stored: chunk, more: true}:
+			chunk = nil
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	return outcome{stored: chunk, err: err}
+}
+
+// commitNext sends the next job if none is out.
+func (in *Intake) commitNext() {
+	if in.inflight != nil {
+		return
+	}
+	if len(in.alone) > 0 {
+		j := in.alone[0]
+		in.alone = in.alone[1:]
+		in.send(j)
+		return
+	}
+	if in.queue.empty() {
+		return
+	}
+	j := in.queue.next(&in.batch, in.cfg.BatchMessages, in.cfg.BatchBytes)
+	j.each = len(j.msgs) <= in.cfg.Singles && !overlap(j.msgs)
+	in.send(j)
+}
+
+func (in *Intake) send(j job) {
+	in.inflight = &j
+	in.jobs <- j // its buffer is free: no job is out
+}
+
+// overlap reports whether two messages of a stream overlap in positions: then
+// they must be one commit (P7.3).
+func overlap(msgs []store.Message) bool {
+	for i, a := range msgs {
+		for _, b := range msgs[i+1:] {
+			if a.Stream == b.Stream && a.Run.First() <= b.Run.Last() && b.Run.First() <= a.Run.Last() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finished takes an outcome in.
+func (in *Intake) finished(o outcome) {
+	j := in.inflight
+	for _, m := range o.stored {
+		in.alreadyStored(m)
+	}
+	if o.more {
+		return
+	}
+	in.inflight = nil
+	for i, m := range j.msgs[:o.n] {
+		in.committed(j.streams[i], m.Run)
+	}
+	switch {
+	case o.err != nil:
+		in.failed(j, o)
+	case j.resync:
+		in.again(j)
+	default:
+		in.metrics.observe(j, o.took)
+		in.works()
+	}
+}
+
+func (in *Intake) committed(s *stream, r frame.Run) {
+	s.account.Commit(r)
+	in.metrics.committed.Add(float64(r.Len()))
+	in.activate(s)
+}
+
+// alreadyStored takes note of a message that resync found: one of ours that
+// landed after all, or another writer's.
+func (in *Intake) alreadyStored(m store.Stored) {
+	a := in.ledger.Restore(m.Stream, time.Now())
+	if a == nil { // more lives than the ledger holds: its frames are refused
+		return
+	}
+	a.Commit(m.Run)
+	s := in.open(a)
+	s.shared = true // its frames may wait here, too
+	for i := 0; i < m.Run.Len(); {
+		n := m.Run.Consecutive(i)
+		s.window.Pass(control.Range{From: m.Run.Pos(i), To: m.Run.Pos(i + n - 1)})
+		i += n
+	}
+	in.activate(s)
+}
+
+// failed keeps what was not committed and looks at the store's tail before
+// anything else is written (P7.4).
+func (in *Intake) failed(j *job, o outcome) {
+	next := job{resync: true, msgs: j.msgs[o.n:], streams: j.streams[o.n:]}
+	if j.resync {
+		next.wait = min(max(2*j.wait, backoffMin), backoffMax)
+	} else if !errors.Is(o.err, store.ErrFence) {
+		next.wait = backoffMin
+	}
+	in.metrics.failures.WithLabelValues(reasonOf(o.err)).Inc()
+	if errors.Is(o.err, store.ErrRecreated) {
+		in.void = o.err
+		return
+	}
+	if errors.Is(o.err, store.ErrMessage) {
+		in.unstorable(j)
+		return
+	}
+	if in.failing == nil || in.failing.Error() != o.err.Error() {
+		in.log.Warn().Err(o.err).Int("messages", len(next.msgs)).Msg("a commit is unclear or failed; reading the store's tail, nothing is given up meanwhile")
+	}
+	in.failing = o.err
+	in.ledger.Hold(true, time.Now())
+	in.cfg.State(o.err)
+	in.send(next)
+}
+
+// unstorable finds the message that the store can never hold, by sending each
+// alone; its frames are given up, for everything else would wait behind it.
+func (in *Intake) unstorable(j *job) {
+	if len(j.msgs) == 1 {
+		r, s := j.msgs[0].Run, j.streams[0]
+		in.log.Error().Stringer("stream", s.id).Stringer("position", r.First()).Int("frames", r.Len()).
+			Msg("the store can never hold this message; its frames are given up")
+		in.metrics.dropped.WithLabelValues("unstorable").Add(float64(r.Len()))
+		s.account.Refuse(r)
+		in.activate(s)
+		return
+	}
+	for i := range j.msgs {
+		in.alone = append(in.alone, job{msgs: j.msgs[i : i+1], streams: j.streams[i : i+1]})
+	}
+}
+
+// again puts the frames that resync did not find back to the front.
+func (in *Intake) again(j *job) {
+	var items []item
+	for i, m := range j.msgs {
+		s := j.streams[i]
+		for _, r := range s.account.Uncommitted(m.Run, nil) {
+			items = append(items, item{stream: s, run: r, late: true})
+		}
+	}
+	in.queue.unread(items)
+	if in.queue.empty() {
+		in.works()
+	}
+}
+
+// works is what a commit that came through says.
+func (in *Intake) works() {
+	if in.failing == nil {
+		return
+	}
+	in.log.Info().Msg("commits work again")
+	in.failing = nil
+	in.ledger.Hold(false, time.Now())
+	in.cfg.State(nil)
+}
+
+func reasonOf(err error) string {
+	switch {
+	case errors.Is(err, store.ErrUnclear):
+		return "unclear"
+	case errors.Is(err, store.ErrFence):
+		return "fence"
+	case errors.Is(err, store.ErrFull):
+		return "full"
+	case errors.Is(err, store.ErrNoStream), errors.Is(err, store.ErrRecreated):
+		return "no_stream"
+	}
+	return "other"
+}

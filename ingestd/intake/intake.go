@@ -1,0 +1,220 @@
+package intake
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"datastream/ingestd/ledger"
+	"datastream/ingestd/reorder"
+	"datastream/ingestd/store"
+	"datastream/subjects"
+)
+
+// A Writer commits messages; *store.Writer is one. Its methods are those of
+// store.Writer, whose promises hold here too.
+type Writer interface {
+	Commit(ctx context.Context, now int64, msgs []store.Message) error
+	CommitEach(ctx context.Context, now int64, msgs []store.Message) (n int, err error)
+	Resync(ctx context.Context, fn func(store.Stored) error) error
+}
+
+// Config is what an Intake needs to know. Zero fields take the defaults.
+type Config struct {
+	// Space is the subject space; the zero Space is the default one.
+	Space subjects.Space
+	// Window bounds each stream's reorder window; Ledger bounds what is known.
+	Window reorder.Config
+	Ledger ledger.Config
+	// WindowBytes bounds the frames waiting in all windows: 64 MiB (P7.1).
+	WindowBytes int
+	// InboxBytes bounds what has arrived and was not looked at: 64 MiB.
+	InboxBytes int
+	// QueueBytes bounds the frames that wait for their commit: 64 MiB (P7.7).
+	QueueBytes int
+	// BatchMessages and BatchBytes bound a commit: 1000 and 4 MiB (P7.3).
+	BatchMessages int
+	BatchBytes    int
+	// Singles is how many waiting messages still go as commits of their own: 8.
+	Singles int
+	// SettleEvery is the least time between two announcements about a stream: 20 ms.
+	SettleEvery time.Duration
+	// AnswerWait is when a repair request without an answer has failed: 5 s.
+	AnswerWait time.Duration
+	// StopWait bounds the last commits when stopping: 5 s.
+	StopWait time.Duration
+	// Clock is ingest's wall clock (P8.1); nil is time.Now.
+	Clock func() time.Time
+	// State hears whether commits work: nil when they do. It must not block.
+	State func(err error)
+}
+
+func (c Config) withDefaults() Config {
+	if c.Space == (subjects.Space{}) {
+		c.Space = subjects.Default()
+	}
+	for _, d := range []struct {
+		v *int
+		d int
+	}{
+		{&c.WindowBytes, 64 << 20}, {&c.InboxBytes, 64 << 20}, {&c.QueueBytes, 64 << 20},
+		{&c.BatchMessages, 1000}, {&c.BatchBytes, 4 << 20}, {&c.Singles, 8},
+	} {
+		if *d.v <= 0 {
+			*d.v = d.d
+		}
+	}
+	for _, d := range []struct {
+		v *time.Duration
+		d time.Duration
+	}{{&c.SettleEvery, 20 * time.Millisecond}, {&c.AnswerWait, 5 * time.Second}, {&c.StopWait, 5 * time.Second}} {
+		if *d.v <= 0 {
+			*d.v = d.d
+		}
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.State == nil {
+		c.State = func(error) {}
+	}
+	return c
+}
+
+// housekeeping is the longest the route loop sleeps.
+const housekeeping = time.Second
+
+// An Intake routes the frames of all streams to one Writer.
+type Intake struct {
+	cfg     Config
+	nc      *nats.Conn
+	writer  Writer
+	log     zerolog.Logger
+	metrics *metrics
+
+	inbox  *inbox
+	subs   subscriptions
+	prefix string // of the inbox for repair answers, with its final dot
+
+	jobs     chan job
+	outcomes chan outcome
+
+	// Of the route loop alone; mu lets the metrics look.
+	mu       sync.Mutex
+	ledger   *ledger.Ledger
+	streams  map[subjects.Stream]*stream
+	active   []*stream // something is due by itself
+	waiting  int       // cost of frames in all windows
+	queue    queue
+	batch    batcher
+	repairs  map[string]request
+	asked    uint64
+	strange  map[subjects.Stream]time.Time // lives that were asked for a beat
+	inflight *job
+	alone    []job // messages of a commit that holds one nobody can store
+	failing  error
+	void     error     // what is known is of another store
+	lookedAt time.Time // of all lives
+	resumed  chan struct{}
+}
+
+type subscriptions struct{ frames, beats, answers *nats.Subscription }
+
+// New makes an Intake on a connection and registers its metrics. Restore may
+// follow; Run starts it.
+func New(nc *nats.Conn, w Writer, cfg Config, log zerolog.Logger, reg prometheus.Registerer) *Intake {
+	cfg = cfg.withDefaults()
+	in := &Intake{
+		cfg:      cfg,
+		nc:       nc,
+		writer:   w,
+		log:      log,
+		inbox:    newInbox(cfg.InboxBytes),
+		prefix:   nc.NewInbox() + ".",
+		jobs:     make(chan job, 1),
+		outcomes: make(chan outcome, 1),
+		ledger:   ledger.New(cfg.Ledger),
+		streams:  make(map[subjects.Stream]*stream),
+		repairs:  make(map[string]request),
+		strange:  make(map[subjects.Stream]time.Time),
+		resumed:  make(chan struct{}, 1),
+	}
+	in.metrics = newMetrics(reg, in)
+	return in
+}
+
+// Restore takes note of a stored message that was read at start. evicted says
+// that the store has let go of older ones: then what is missing before a
+// life's first stored frame has aged out and is not asked for (P8.3).
+func (in *Intake) Restore(m store.Stored, evicted bool) {
+	now := time.Now()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	known := in.ledger.Find(m.Stream) != nil
+	a := in.ledger.Restore(m.Stream, now)
+	if a == nil {
+		return // more lives than the ledger holds: its frames are refused
+	}
+	if !known && evicted {
+		a.Evicted(m.Run.First())
+	}
+	a.Commit(m.Run)
+}
+
+// Resumed tells the intake that its connection was cut and is back: silence
+// meanwhile was no mux's fault. Safe from any goroutine.
+func (in *Intake) Resumed() {
+	select {
+	case in.resumed <- struct{}{}:
+	default:
+	}
+}
+
+// Run serves until ctx ends, then stops in order; serving is called once it
+// takes frames. It returns an error when it cannot subscribe, and one that
+// wraps store.ErrRecreated when the store is another one: then everything
+// known is void, and a new Intake must read the store from the start. An
+// Intake runs once.
+func (in *Intake) Run(ctx context.Context, serving func()) error {
+	relay := make(chan *nats.Msg, 1024)
+	if err := in.subscribe(relay); err != nil {
+		return err
+	}
+	serving()
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var loops sync.WaitGroup
+	loops.Go(func() { in.inbox.relay(work, relay) })
+	loops.Go(func() { in.commitLoop(work) })
+	err := in.routeLoop(ctx)
+	cancel()
+	loops.Wait()
+	in.unsubscribe(in.subs.answers)
+	return err
+}
+
+func (in *Intake) subscribe(ch chan *nats.Msg) error {
+	for _, x := range []struct {
+		subject string
+		sub     **nats.Subscription
+	}{{in.prefix + ">", &in.subs.answers}, {in.cfg.Space.AllBeats(), &in.subs.beats}, {in.cfg.Space.AllFrames(), &in.subs.frames}} {
+		sub, err := in.nc.ChanSubscribe(x.subject, ch)
+		if err != nil {
+			return fmt.Errorf("subscribe to %s: %w", x.subject, err)
+		}
+		*x.sub = sub
+	}
+	return in.nc.Flush()
+}
+
+func (in *Intake) unsubscribe(subs ...*nats.Subscription) {
+	for _, s := range subs {
+		if err := s.Unsubscribe(); err != nil && in.nc.IsConnected() {
+			in.log.Warn().Err(err).Str("subject", s.Subject).Msg("unsubscribing")
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"datastream/ingestd/ledger"
+	"datastream/ingestd/reorder"
+	"datastream/subjects"
+	"datastream/subjects/control"
+	"datastream/subjects/frame"
+)
+
+// A stream is the route loop's view of one life.
+type stream struct {
+	id      subjects.Stream
+	account *ledger.Account
+	window  *reorder.Window
+	waiting int // the window's share of Intake.waiting
+
+	touched   bool // got frames since the window was last asked
+	active    bool // stands in Intake.active
+	due       time.Time
+	announced time.Time // of the last settled announcement
+	asking    bool      // a repair request is out
+	shared    bool      // another writer committed some of it
+}
+
+// routeLoop handles everything that comes in until ctx ends and what has
+// arrived is committed, or the store is another one.
+func (in *Intake) routeLoop(ctx context.Context) error {
+	timer := time.NewTimer(housekeeping)
+	defer timer.Stop()
+	var batch []*nats.Msg
+	var touched []*stream
+	done := ctx.Done()
+	var stopBy time.Time
+	for {
+		select {
+		case <-in.inbox.ready:
+			batch = in.inbox.take(batch)
+			in.mu.Lock()
+			touched = in.handleAll(batch, touched[:0])
+		case o := <-in.outcomes:
+			in.mu.Lock()
+			in.finished(o)
+		case <-in.resumed:
+			in.mu.Lock()
+			in.ledger.Resume(time.Now())
+		case <-done:
+			done, stopBy = nil, time.Now().Add(in.cfg.StopWait)
+			in.stopIntake()
+			in.mu.Lock()
+			touched = in.handleAll(in.inbox.take(nil), touched[:0])
+			in.forceAll()
+		case <-timer.C:
+			in.mu.Lock()
+		}
+		next := in.keepHouse(time.Now(), touched)
+		touched = touched[:0]
+		in.commitNext()
+		idle := in.inflight == nil && in.queue.empty() && len(in.alone) == 0
+		void := in.void
+		in.mu.Unlock()
+		if void != nil {
+			in.unsubscribe(in.subs.frames, in.subs.beats)
+			return void
+		}
+		if done == nil && (idle || time.Now().After(stopBy)) {
+			in.announceAll()
+			return nil
+		}
+		timer.Reset(next)
+	}
+}
+
+// handleAll handles messages in their order and collects the streams whose
+// windows got something.
+func (in *Intake) handleAll(msgs []*nats.Msg, touched []*stream) []*stream {
+	now := time.Now()
+	for i, m := range msgs {
+		var s *stream
+		switch m.Sub {
+		case in.subs.frames:
+			s = in.frames(m, now)
+		case in.subs.beats:
+			s = in.beat(m, now)
+		case in.subs.answers:
+			s = in.answer(m, now)
+		}
+		if s != nil && !s.touched {
+			s.touched = true
+			touched = append(touched, s)
+		}
+		msgs[i] = nil
+	}
+	return touched
+}
+
+// frames takes a run in: P7.1, P7.2.
+func (in *Intake) frames(m *nats.Msg, now time.Time) *stream {
+	id, channel, err := in.cfg.Space.ParseFrame(m.Subject)
+	if err != nil {
+		return in.refuse(m, err)
+	}
+	run, err := frame.Decode(channel, m.Header, m.Data)
+	if err != nil {
+		return in.refuse(m, err)
+	}
+	account := in.ledger.Find(id)
+	if account == nil {
+		in.metrics.refused.WithLabelValues("unknown_life").Add(float64(run.Len()))
+		in.askForBeat(id, now)
+		return nil
+	}
+	s := in.open(account)
+	if in.queue.bytes+in.waiting+run.Cost() > in.cfg.QueueBytes+in.cfg.WindowBytes {
+		in.metrics.dropped.WithLabelValues("queue").Add(float64(run.Len()))
+		return nil // has not arrived: a hole that repair may heal
+	}
+	fresh, duplicates := account.Arrive(run, nil)
+	in.metrics.arrived.Add(float64(run.Len()))
+	in.metrics.duplicates.Add(float64(duplicates))
+	for _, r := range fresh {
+		for _, back := range s.window.Push(r, now) {
+			account.Drop(back)
+			in.metrics.dropped.WithLabelValues("window").Add(float64(back.Len()))
+		}
+	}
+	return s
+}
+
+// open returns the loop's view of an account.
+func (in *Intake) open(a *ledger.Account) *stream {
+	if s := in.streams[a.Stream()]; s != nil {
+		return s
+	}
+	s := &stream{id: a.Stream(), account: a, window: reorder.New(a.Next(), in.cfg.Window)}
+	in.streams[s.id] = s
+	return s
+}
+
+// beat takes note of what a mux says of a stream.
+func (in *Intake) beat(m *nats.Msg, now time.Time) *stream {
+	id, err := in.cfg.Space.ParseBeat(m.Subject)
+	if err != nil {
+		return in.refuse(m, err)
+	}
+	b, err := control.DecodeBeat(m.Data)
+	if err != nil {
+		return in.refuse(m, err)
+	}
+	account, err := in.ledger.Beat(id, b, now)
+	if err != nil {
+		in.log.Error().Err(err).Stringer("stream", id).Msg("a new life is refused")
+		in.metrics.refused.WithLabelValues("streams").Inc()
+		return nil
+	}
+	account.Heard(b.Below)
+	delete(in.strange, id)
+	return in.open(account)
+}
+
+func (in *Intake) refuse(m *nats.Msg, err error) *stream {
+	word := "other"
+	for _, x := range []struct {
+		err  error
+		word string
+	}{
+		{subjects.ErrForeign, "foreign"}, {subjects.ErrCanonical, "foreign"}, {subjects.ErrLife, "foreign"}, {subjects.ErrName, "foreign"},
+		{frame.ErrRun, "run"}, {frame.ErrHeader, "header"}, {control.ErrMessage, "control"},
+	} {
+		if errors.Is(err, x.err) {
+			word = x.word
+			break
+		}
+	}
+	in.metrics.refused.WithLabelValues(word).Inc()
+	in.log.Debug().Err(err).Str("subject", m.Subject).Msg("refused")
+	return nil
+}
+
+// keepHouse moves what may go on into the queue, asks for what is missing and
+// announces what is settled; it says how long the loop may sleep.
+func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
+	for _, s := range touched {
+		s.touched = false
+		in.advance(s, now)
+		in.activate(s)
+	}
+	in.boundWindows()
+	in.lookAtLives(now)
+	next := now.Add(housekeeping)
+	kept := in.active[:0]
+	for _, s := range in.active {
+		if !s.due.After(now) {
+			in.attend(s, now)
+		}
+		if s.due.IsZero() {
+			s.active = false
+			continue
+		}
+		if s.due.Before(next) {
+			next = s.due
+		}
+		kept = append(kept, s)
+	}
+	clear(in.active[len(kept):])
+	in.active = kept
+	in.expireRequests(now)
+	return max(next.Sub(now), 0)
+}
+
+func (in *Intake) activate(s *stream) {
+	s.due = time.Unix(0, 1) // look at once
+	if !s.active {
+		s.active = true
+		in.active = append(in.active, s)
+	}
+}
+
+// attend does what is due for one stream and says when to look again: a zero
+// due is never, unless something comes in.
+func (in *Intake) attend(s *stream, now time.Time) {
+	s.account.Tick(now)
+	for _, r := range s.account.TakeGone() {
+		s.window.Pass(r)
+	}
+	in.advance(s, now)
+	in.ask(s, now)
+	s.due = time.Time{}
+	in.announce(s, now)
+	soonest := func(t time.Time) {
+		if s.due.IsZero() || t.Before(s.due) {
+			s.due = t
+		}
+	}
+	if t, ok := s.window.Deadline(); ok {
+		soonest(t)
+	}
+	if t, ok := s.account.Due(); ok {
+		soonest(t)
+	}
+}
+
+// advance moves what the window lets go into the queue.
+func (in *Intake) advance(s *stream, now time.Time) {
+	var ready, late []frame.Run
+	ready, late = s.window.Ready(now, in.queue.ready[:0], in.queue.late[:0])
+	in.queue.push(s, ready, late)
+	in.queue.ready, in.queue.late = ready[:0], late[:0]
+	in.account(s)
+}
+
+// account brings the sum over all windows up to date.
+func (in *Intake) account(s *stream) {
+	w := s.window.Waiting()
+	in.waiting += w - s.waiting
+	s.waiting = w
+}
+
+// lookAtLives finds, once a second, the lives whose muxes are silent.
+func (in *Intake) lookAtLives(now time.Time) {
+	if now.Sub(in.lookedAt) < housekeeping || !in.nc.IsConnected() {
+		return
+	}
+	in.lookedAt = now
+	in.ledger.Each(func(a *ledger.Account) {
+		over := a.Over()
+		if a.Tick(now); a.Over() != over {
+			in.log.Info().Stringer("stream", a.Stream()).Msg("a life is over: its mux has been silent for a minute")
+			in.activate(in.open(a))
+		}
+	})
+}
+
+// boundWindows lets the fullest window go on while all together hold too
+// much; its holes stay open (P7.1).
+func (in *Intake) boundWindows() {
+	for in.waiting > in.cfg.WindowBytes {
+		var fullest *stream
+		for _, s := range in.streams {
+			if fullest == nil || s.waiting > fullest.waiting {
+				fullest = s
+			}
+		}
+		in.metrics.forced.Inc()
+		in.force(fullest)
+	}
+}
+
+func (in *Intake) force(s *stream) {
+	in.queue.push(s, s.window.Force(in.queue.ready[:0]), nil)
+	in.account(s)
+}
+
+func (in *Intake) forceAll() {
+	for _, s := range in.streams {
+		in.advance(s, time.Now())
+		in.force(s)
+	}
+}
+
+// stopIntake ends the stream of messages; what the server has sent is taken in.
+func (in *Intake) stopIntake() {
+	in.unsubscribe(in.subs.frames, in.subs.beats)
+	if in.nc.IsConnected() {
+		if err := in.nc.FlushTimeout(in.cfg.StopWait); err != nil {
+			in.log.Warn().Err(err).Msg("flushing at the end of intake")
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"datastream/subjects"
+	"datastream/subjects/control"
+)
+
+// A Ledger holds the accounts of all known streams and the bounds they share.
+type Ledger struct {
+	cfg      Config
+	accounts map[subjects.Stream]*Account
+	holes    int  // of all accounts
+	held     bool // nothing is given up
+
+	epoch time.Time     // what now is relative to
+	now   time.Duration // the latest instant told
+	since time.Duration // no silence counts before this
+
+	// Scratch of one call at a time, shared so that 65 536 accounts need none.
+	teeth, merged, lost []control.Range
+	asks                []ask
+}
+
+// New makes an empty ledger.
+func New(cfg Config) *Ledger {
+	return &Ledger{cfg: cfg.withDefaults(), accounts: make(map[subjects.Stream]*Account)}
+}
+
+// Find is the account of a stream. It is nil when neither the store nor a beat
+// made the life known: its frames are to be refused, since a forgotten life
+// would be committed twice (P7.2).
+func (l *Ledger) Find(st subjects.Stream) *Account { return l.accounts[st] }
+
+// Beat takes what a mux says of a stream, and makes its life known. It wraps
+// ErrStreams when the life is new and there is no room.
+func (l *Ledger) Beat(st subjects.Stream, b control.Beat, now time.Time) (*Account, error) {
+	t := l.tell(now)
+	a := l.open(st)
+	if a == nil {
+		return nil, fmt.Errorf("take beat of %v: %w: %d lives are known; forget one or raise Streams", st, ErrStreams, len(l.accounts))
+	}
+	a.beat(b, t)
+	return a, nil
+}
+
+// Restore makes a life known that the store holds frames of, and starts its
+// silence. It is nil when the life is new and there is no room: its frames
+// will be refused, which commits none twice.
+func (l *Ledger) Restore(st subjects.Stream, now time.Time) *Account {
+	l.tell(now)
+	return l.open(st)
+}
+
+// Each calls f for every account, in no order. f may Forget the one it has.
+func (l *Ledger) Each(f func(*Account)) {
+	for _, a := range l.accounts {
+		f(a)
+	}
+}
+
+// Forget lets a life go. A later beat would make it known anew and empty, so
+// it is for lives that are over and no longer in the store.
+func (l *Ledger) Forget(st subjects.Stream) {
+	if a := l.accounts[st]; a != nil {
+		l.holes -= a.holes
+		delete(l.accounts, st)
+	}
+}
+
+// Holes is how many holes all streams have.
+func (l *Ledger) Holes() int { return l.holes }
+
+// Streams is how many lives are known.
+func (l *Ledger) Streams() int { return len(l.accounts) }
+
+// Hold says whether commits fail: while held nothing is given up and no resend
+// counts as vain (P7.7). When released, every silence starts anew.
+func (l *Ledger) Hold(hold bool, now time.Time) {
+	t := l.tell(now)
+	if l.held && !hold {
+		l.since = t
+	}
+	l.held = hold
+}
+
+// Resume says that the connection is back: every silence starts anew. Tick is
+// not to be called while there is none.
+func (l *Ledger) Resume(now time.Time) { l.since = l.tell(now) }
+
+// open finds or makes an account; nil when there is no room.
+func (l *Ledger) open(st subjects.Stream) *Account {
+	a := l.accounts[st]
+	if a == nil && len(l.accounts) < l.cfg.Streams {
+		a = &Account{ledger: l, stream: st, quiet: l.now}
+		l.accounts[st] = a
+	}
+	return a
+}
+
+// tell takes the time. It never falls.
+func (l *Ledger) tell(now time.Time) time.Duration {
+	if l.epoch.IsZero() {
+		l.epoch = now
+	}
+	l.now = max(l.now, now.Sub(l.epoch))
+	return l.now
+}
+
+// relieve closes holes of the streams that have most until all have at most so
+// many. To find such a stream takes a look at every one, so a sixteenth of its
+// holes goes at once.
+func (l *Ledger) relieve(limit int) {
+	for l.holes > limit {
+		var most *Account
+		for _, a := range l.accounts {
+			if most == nil || a.holes > most.holes {
+				most = a
+			}
+		}
+		most.closeLowest(max(l.holes-limit, most.holes/16))
+	}
+}

@@ -1,0 +1,16 @@
+// Package run is ingestd as a whole: its settings, and the daemon that
+// main.go, stack and ds start.
+//
+//	settings ─▶ Daemon ─▶ connection ─▶ store ─▶ scan ─▶ intake
+//	                   └▶ $SRV service, /healthz /readyz /metrics
+//
+// Subjects: those of ingestd/intake and ingestd/store.
+//
+// A store that is not there is reported, not ready and in the log, until
+// somebody makes it: nothing is made anew without --init (P8.4). A store that
+// was made anew under a running ingestd is read from its start.
+//
+// Stop order: stop intake, let the windows go, commit under a deadline,
+// announce, drain the connection; the health page goes last. A second signal
+// kills.
+package run

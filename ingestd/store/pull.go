@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// What a read has in flight: two pulls, each by bytes, for by count alone a
+// reader of large messages is overrun. A message larger than a pull makes it
+// grow; then one is in flight at a time, lest the server's bound on what a
+// connection may owe is passed.
+const (
+	pullMessages = 4096
+	pullBytes    = 2 << 20
+	maxPullBytes = 64 << 20
+)
+
+// A waiting pull is told of each heartbeat that nothing came; a server that
+// says nothing for pullSilence is taken to be gone.
+const (
+	pullExpires   = 30 * time.Second
+	pullHeartbeat = time.Second
+	pullSilence   = 10 * time.Second
+)
+
+// pull reads the raw messages of the stream in order, through an ephemeral
+// consumer. It belongs to one goroutine and must be closed.
+type pull struct {
+	access
+	consumer string
+	inbox    string
+	sub      *nats.Subscription
+	msgs     chan *nats.Msg
+	status   chan nats.Status
+	silence  *time.Timer
+
+	size    int    // bytes to pull
+	pending int    // messages that the pulls in flight may still bring
+	count   uint64 // messages delivered: the consumer's own numbering
+}
+
+// openPull begins a read at a sequence, which must not lie past the end.
+func (a access) openPull(ctx context.Context, from uint64, head bool) (*pull, error) {
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+	defer cancel()
+	p := &pull{
+		access: a, inbox: a.nc.NewInbox(), size: pullBytes,
+		msgs:    make(chan *nats.Msg, 2*pullMessages+64), // all that can be in flight, and statuses
+		silence: time.NewTimer(pullSilence),
+	}
+	var err error
+	if p.sub, err = a.nc.ChanSubscribe(p.inbox, p.msgs); err != nil {
+		return nil, fmt.Errorf("subscribe to stored messages: %w", err)
+	}
+	p.status = a.nc.StatusChanged(nats.DISCONNECTED, nats.RECONNECTING, nats.CLOSED)
+	c, err := a.js.CreateConsumer(ctx, a.cfg.Stream, jetstream.ConsumerConfig{
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       from,
+		AckPolicy:         jetstream.AckNonePolicy,
+		MemoryStorage:     true,
+		HeadersOnly:       head,
+		InactiveThreshold: pullExpires,
+	})
+	if err == nil {
+		p.consumer = c.CachedInfo().Name
+		err = p.ask()
+	}
+	if err != nil {
+		p.close()
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil, fmt.Errorf("%w: %s", ErrNoStream, a.cfg.Stream)
+		}
+		return nil, fmt.Errorf("begin to read stream %s: %w", a.cfg.Stream, err)
+	}
+	return p, nil
+}
+
+// close ends the read. The server would forget the consumer by itself; it is
+// deleted to be gone at once, and not waited for.
+func (p *pull) close() {
+	p.silence.Stop()
+	p.nc.RemoveStatusListener(p.status)
+	_ = p.sub.Unsubscribe() // fails only with the connection
+	if p.consumer != "" {
+		_ = p.nc.Publish("$JS.API.CONSUMER.DELETE."+p.cfg.Stream+"."+p.consumer, nil)
+	}
+}
+
+// ask keeps enough pulls in flight.
+func (p *pull) ask() error {
+	want := 2
+	if p.size > pullBytes {
+		want = 1
+	}
+	for p.pending <= (want-1)*pullMessages {
+		req := fmt.Sprintf(`{"batch":%d,"max_bytes":%d,"expires":%d,"idle_heartbeat":%d}`,
+			pullMessages, p.size, pullExpires, pullHeartbeat)
+		subject := "$JS.API.CONSUMER.MSG.NEXT." + p.cfg.Stream + "." + p.consumer
+		if err := p.nc.PublishRequest(subject, p.inbox, []byte(req)); err != nil {
+			return err
+		}
+		p.pending += pullMessages
+	}
+	return nil
+}
+
+// next is the next message and its sequence, or nil when nothing came for a
+// while.
+func (p *pull) next(ctx context.Context) (*nats.Msg, uint64, error) {
+	for {
+		m, err := p.receive(ctx)
+		if err != nil {
+			return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
+		}
+		// What the server says has no reply; a stored message always has one,
+		// whatever its own headers claim.
+		if m.Reply == "" {
+			idle, err := p.told(m)
+			if err != nil {
+				return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
+			}
+			if idle {
+				return nil, 0, nil
+			}
+			continue
+		}
+		seq, count, err := parseReply(m.Reply)
+		if err != nil {
+			return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
+		}
+		if p.count++; p.count != count {
+			return nil, 0, fmt.Errorf("%w: delivery %d of stream %s came, %d was due", ErrIncomplete, count, p.cfg.Stream, p.count)
+		}
+		p.pending--
+		if err := p.ask(); err != nil {
+			return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
+		}
+		return m, seq, nil
+	}
+}
+
+// receive waits for what comes next on the inbox.
+func (p *pull) receive(ctx context.Context) (*nats.Msg, error) {
+	select {
+	case m := <-p.msgs:
+		return m, nil
+	default:
+	}
+	p.silence.Reset(pullSilence)
+	select {
+	case m := <-p.msgs:
+		return m, nil
+	case s := <-p.status:
+		return nil, fmt.Errorf("the connection is %v", s)
+	case <-p.silence.C:
+		return nil, fmt.Errorf("the server says nothing for %v", pullSilence)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// told reads a status of the server: a heartbeat, or that a pull has ended
+// and what it did not bring.
+func (p *pull) told(m *nats.Msg) (idle bool, err error) {
+	code, text := m.Header.Get("Status"), m.Header.Get("Description")
+	if code == "100" {
+		return true, nil
+	}
+	left, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
+	if err != nil {
+		return false, fmt.Errorf("the server says %s %s", code, text)
+	}
+	if left == pullMessages && strings.Contains(text, "MaxBytes") {
+		if p.size *= 2; p.size > maxPullBytes {
+			return false, fmt.Errorf("a message is larger than %d bytes", maxPullBytes)
+		}
+	}
+	p.pending -= left
+	return false, p.ask()
+}
+
+// parseReply reads the sequences of stream and consumer from the subject that
+// would acknowledge a delivery, in its short and its long form:
+//
+//	$JS.ACK.<stream>.<consumer>.<tries>.<seq>.<count>.<time>.<left>
+//	$JS.ACK.<domain>.<account>.<stream>.<consumer>.<tries>.<seq>.<count>.<time>.<left>[.<token>]
+func parseReply(reply string) (seq, count uint64, err error) {
+	skip := 5 // tokens before the stream's sequence
+	if strings.Count(reply, ".") > 8 {
+		skip = 7
+	}
+	rest := reply
+	for range skip {
+		_, rest, _ = strings.Cut(rest, ".")
+	}
+	first, rest, _ := strings.Cut(rest, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	seq, err1 := strconv.ParseUint(first, 10, 64)
+	count, err2 := strconv.ParseUint(second, 10, 64)
+	if !strings.HasPrefix(reply, "$JS.ACK.") || err1 != nil || err2 != nil {
+		return 0, 0, fmt.Errorf("a delivery has the reply %.80q, not one of a consumer", reply)
+	}
+	return seq, count, nil
+}

@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"time"
+
+	"datastream/muxd/mux"
+)
+
+// tick does what time asks for: beats, paced runs held too long, streams that
+// are idle or closing.
+func (b *Bus) tick(now time.Time) {
+	b.transportLoss(now)
+	b.retryPaced(now)
+	b.mu.Lock()
+	settled := func(m *mux.Mux) bool {
+		s := b.streams[m.Stream()]
+		return s != nil && s.below >= m.Counts().Assigned
+	}
+	var idle []*stream
+	for _, m := range b.nodes.Expire(now, settled) {
+		if s := b.streams[m.Stream()]; s != nil && !s.closing {
+			b.retire(s, now.Add(b.cfg.StopWait))
+			idle = append(idle, s)
+		}
+	}
+	b.beats(now)
+	ended := b.finish(now)
+	b.mu.Unlock()
+	for _, s := range idle {
+		b.close(s)
+	}
+	for _, s := range ended {
+		b.abandonWaits(s)
+	}
+}
+
+// transportLoss looks whether the connection dropped what was meant for the
+// intake loop: then each stream with unnumbered submissions in the last 10 s
+// spends a position, for nobody can say whose they were (P4.2).
+func (b *Bus) transportLoss(now time.Time) {
+	dropped, err := b.subs.submit.Dropped()
+	if err != nil || dropped <= b.lossSeen {
+		return
+	}
+	b.metrics.intakeLost.Add(float64(dropped - b.lossSeen))
+	b.log.Warn().Int("messages", dropped-b.lossSeen).Msg("submissions came faster than they could be taken in; what was lost shows as gaps")
+	b.lossSeen = dropped
+	b.spendUnnumbered(now)
+}
+
+func (b *Bus) spendUnnumbered(now time.Time) {
+	b.mu.Lock()
+	var lossy []*stream
+	for _, s := range b.streams {
+		if !s.closing && !s.unnumbered.IsZero() && now.Sub(s.unnumbered) < lossyLookback {
+			lossy = append(lossy, s)
+		}
+	}
+	b.mu.Unlock()
+	for _, s := range lossy {
+		s.mux.Skip(1, mux.ReasonTransport)
+		b.mark(s)
+	}
+}
+
+// watch compares two ticks: a process that was suspended gets new lives, for
+// ingest may have counted the old ones out (P1.1); and after a cut of the
+// connection somebody may have published to nobody.
+func (b *Bus) watch(last, now time.Time, reconnects *uint64) {
+	if n := b.reconnects.Load(); n != *reconnects {
+		*reconnects = n
+		b.spendUnnumbered(now)
+	}
+	slept := max(now.Sub(last), now.Round(0).Sub(last.Round(0)))
+	if slept < suspended {
+		return
+	}
+	b.log.Warn().Stringer("for", slept).Msg("the process was suspended, or its clock was set; every stream gets a new life")
+	var old []*stream
+	b.mu.Lock()
+	for _, s := range b.streams {
+		if s.closing {
+			continue
+		}
+		born := b.nodes.Reborn(s.mux, now)
+		b.retire(s, now.Add(b.cfg.StopWait))
+		old = append(old, s)
+		if born != nil {
+			b.adopt(born, now)
+		}
+	}
+	b.mu.Unlock()
+	for _, s := range old {
+		b.close(s)
+	}
+}
+
+// stopIntake begins the end: no new submissions, every stream closes.
+func (b *Bus) stopIntake() {
+	b.unsubscribe(b.subs.submit)
+	if b.nc.IsConnected() {
+		// What the server sent before it heard of that is taken in.
+		if err := b.nc.FlushTimeout(b.cfg.StopWait); err != nil {
+			b.log.Warn().Err(err).Msg("flushing at the end of intake")
+		}
+	}
+	for range len(b.in) {
+		b.handle(<-b.in, time.Now())
+	}
+	by := time.Now().Add(b.cfg.StopWait)
+	b.mu.Lock()
+	b.stopping = true
+	var all []*stream
+	for _, s := range b.streams {
+		b.retire(s, by)
+		all = append(all, s)
+	}
+	b.mu.Unlock()
+	for _, s := range all {
+		b.close(s)
+	}
+}
+
+// allClosed reports whether every stream is closed.
+func (b *Bus) allClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.streams) == 0
+}

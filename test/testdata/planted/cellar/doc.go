@@ -1,0 +1,2 @@
+// Package cellar stands in no row.
+package cellar

@@ -1,0 +1,5 @@
+package pure
+
+import . "time"
+
+var then = Now

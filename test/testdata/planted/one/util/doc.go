@@ -1,0 +1,2 @@
+// Package things lies in a folder named util.
+package things

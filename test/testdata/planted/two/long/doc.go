@@ -1,0 +1,2 @@
+// Package long is too long.
+package long

@@ -1,0 +1,2 @@
+// Package twice has two comments, this being the other.
+package twice

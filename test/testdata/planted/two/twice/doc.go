@@ -1,0 +1,2 @@
+// Package twice has two comments.
+package twice
