@@ -128,6 +128,9 @@ func TestReconnectsForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	if name := c.Opts.Name; !strings.HasPrefix(name, "muxd/"+service.Version+" ") {
+		t.Errorf("the connection is called %q", name)
+	}
 	if f := h.Failing(); len(f) != 1 || !strings.HasPrefix(f[0], "nats.muxd: not connected to nats://"+addr) {
 		t.Errorf("before there is a server: %q", f)
 	}
@@ -145,7 +148,7 @@ func TestReconnectsForEver(t *testing.T) {
 			t.Fatal(err)
 		}
 		until(t, "health", func() bool { return len(h.Failing()) == 0 })
-		if up, n := metric(t, reg, "datastream_nats_up", "muxd"), metric(t, reg, "datastream_nats_connects_total", "muxd"); up != 1 || n != round {
+		if up, n := metric(t, reg, "ds_nats_up", "muxd"), metric(t, reg, "ds_nats_connects_total", "muxd"); up != 1 || n != round {
 			t.Errorf("up is %v, connects %v, want 1 and %v", up, n, round)
 		}
 		if err := c.FlushWithContext(within(t)); err != nil {
@@ -166,7 +169,7 @@ func TestReconnectsForEver(t *testing.T) {
 		if err := <-downs; err == nil {
 			t.Error("a lost connection without a reason")
 		}
-		if up := metric(t, reg, "datastream_nats_up", "muxd"); up != 0 {
+		if up := metric(t, reg, "ds_nats_up", "muxd"); up != 0 {
 			t.Errorf("up is %v without a server", up)
 		}
 	}
@@ -270,8 +273,8 @@ func TestPermissionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "every refusal to be counted", func() bool {
-		return metric(t, reg, "datastream_nats_denied_total", "x", "publish") == subjects*times &&
-			metric(t, reg, "datastream_nats_denied_total", "x", "subscribe") == 1
+		return metric(t, reg, "ds_nats_denied_total", "x", "publish") == subjects*times &&
+			metric(t, reg, "ds_nats_denied_total", "x", "subscribe") == 1
 	})
 	text := log.String()
 	if n := strings.Count(text, `"operation":"publish"`); n != 256 {
@@ -322,7 +325,7 @@ func TestSlowConsumers(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("OnSlow was not called")
 	}
-	if n := metric(t, reg, "datastream_nats_errors_total", "x", "slow_consumer"); n < 1 {
+	if n := metric(t, reg, "ds_nats_errors_total", "x", "slow_consumer"); n < 1 {
 		t.Errorf("counted %v episodes", n)
 	}
 }

@@ -27,17 +27,17 @@ type ConnMetrics struct {
 func NewConnMetrics(reg prometheus.Registerer) *ConnMetrics {
 	m := &ConnMetrics{
 		up: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "datastream_nats_up", Help: "1 while connected to NATS.",
+			Name: "ds_nats_up", Help: "1 while connected to NATS.",
 		}, []string{"connection"}),
 		connects: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "datastream_nats_connects_total", Help: "Connections made to NATS, the first one included.",
+			Name: "ds_nats_connects_total", Help: "Connections made to NATS, the first one included.",
 		}, []string{"connection"}),
 		errs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "datastream_nats_errors_total",
+			Name: "ds_nats_errors_total",
 			Help: "Asynchronous errors of the connection: slow_consumer (episodes in which a subscription dropped messages) and other.",
 		}, []string{"connection", "kind"}),
 		permission: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "datastream_nats_denied_total", Help: "Publishes and subscriptions that the server did not permit.",
+			Name: "ds_nats_denied_total", Help: "Publishes and subscriptions that the server did not permit.",
 		}, []string{"connection", "operation"}),
 	}
 	reg.MustRegister(m.up, m.connects, m.errs, m.permission)

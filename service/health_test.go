@@ -111,7 +111,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("/healthz with a wedged loop answers %d %q", c, text)
 	}
 	_, metrics := get(t, base+"/metrics")
-	for _, want := range []string{`datastream_build_info{service="muxd",version="` + service.Version + `"} 1`, "go_goroutines ", "go_memstats_"} {
+	for _, want := range []string{`ds_build_info{service="muxd",version="` + service.Version + `"} 1`, "go_goroutines ", "go_memstats_"} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("/metrics does not have %s", want)
 		}

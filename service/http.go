@@ -27,7 +27,7 @@ const (
 func NewRegistry(name string) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "datastream_build_info", Help: "Always 1; says which service and version this is.",
+		Name: "ds_build_info", Help: "Always 1; says which service and version this is.",
 		ConstLabels: prometheus.Labels{"service": name, "version": Version},
 	})
 	info.Set(1)

@@ -63,7 +63,7 @@ func TestMicro(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the forged answer to be refused", func() bool {
-		return metric(t, reg, "datastream_nats_denied_total", "muxd-srv", "publish") == 1
+		return metric(t, reg, "ds_nats_denied_total", "muxd-srv", "publish") == 1
 	})
 	if err := m.Stop(within(t)); err != nil {
 		t.Errorf("stop: %v", err)

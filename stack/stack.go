@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	ingest "datastream/ingestd/run"
@@ -123,7 +122,7 @@ func roomFor(dir string) int64 {
 func (s *Stack) StartMux(ctx context.Context) error {
 	c := s.opts.Mux
 	c.NATS = s.identity(server.Muxd)
-	d, err := mux.New(c, s.opts.Log.With().Str("service", "muxd").Logger())
+	d, err := mux.New(c, s.opts.Log.With().Str("part", "muxd").Logger())
 	if err != nil {
 		return err
 	}
@@ -137,7 +136,7 @@ func (s *Stack) StartMux(ctx context.Context) error {
 func (s *Stack) StartIngest(ctx context.Context) error {
 	c := s.opts.Ingest
 	c.NATS = s.identity(server.Ingestd)
-	d, err := ingest.New(c, s.opts.Log.With().Str("service", "ingestd").Logger())
+	d, err := ingest.New(c, s.opts.Log.With().Str("part", "ingestd").Logger())
 	if err != nil {
 		return err
 	}
@@ -237,20 +236,6 @@ func (s *Stack) Ready(ctx context.Context) error {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-}
-
-// Gatherers are the metrics of all parts.
-func (s *Stack) Gatherers() prometheus.Gatherers {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all prometheus.Gatherers
-	if s.muxd != nil {
-		all = append(all, s.muxd.Registry)
-	}
-	if s.ingd != nil {
-		all = append(all, s.ingd)
-	}
-	return all
 }
 
 // StopMux stops the mux in order; StopIngest does so with ingest.

@@ -85,9 +85,9 @@ func (u *up) run(ctx context.Context) error {
 	}
 	defer s.Close()
 	var health service.Health
-	pages, err := service.NewHTTP(u.http, &health, s.Gatherers())
+	pages, err := service.NewHTTP(u.http, &health, s.Metrics())
 	if errors.Is(err, service.ErrPortInUse) && !u.httpGiven {
-		pages, err = service.NewHTTP("127.0.0.1:0", &health, s.Gatherers())
+		pages, err = service.NewHTTP("127.0.0.1:0", &health, s.Metrics())
 	}
 	if err != nil {
 		return err

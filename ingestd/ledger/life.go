@@ -67,7 +67,7 @@ func (a *Account) judge() {
 	a.giveUp(control.Range{From: a.floor, To: to - 1})
 	a.floor = to
 	if a.Over() {
-		a.asks, a.out = nil, false
+		a.asks = nil
 		a.asked = max(a.asked, to)
 	}
 }

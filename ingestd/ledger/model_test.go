@@ -74,9 +74,6 @@ func (n *naive) judge() {
 			n.giveUp(p)
 		}
 	}
-	if n.closed || n.dead {
-		n.asking = false
-	}
 }
 
 func (n *naive) settle() {
@@ -309,7 +306,7 @@ func (x *trial) answer() {
 			continue
 		}
 		s.out = false
-		s.rest, s.sent = again, ok && kinds[p] == 0
+		s.rest, s.sent = again, ok && kinds[p] == 0 && !n.held
 		switch {
 		case ok && kinds[p] == 1 && !n.held:
 			n.giveUp(subjects.Position(p))

@@ -45,6 +45,10 @@ func TestHolesAreBounded(t *testing.T) {
 			l.Each(func(a *Account) { a.Tick(now) })
 			sum := 0
 			l.Each(func(a *Account) {
+				a.Settled()
+				if n := a.gone.Len(); n > each {
+					rt.Fatalf("%d ranges are kept as given up", n)
+				}
 				c := a.Counts()
 				if sum += c.Holes; c.Holes > each {
 					rt.Fatalf("%d holes", c.Holes)
@@ -127,6 +131,9 @@ func TestAnnouncementListsAllItCounts(t *testing.T) {
 		}
 		lost = s.Lost
 	}
+	if n := len(a.unsure); n > goneRanges {
+		t.Fatalf("%d ranges are kept for a mux that hears nothing", n)
+	}
 	if s, changed := a.Settled(); changed || s.Below != 2001 || s.Lost != 1001 {
 		t.Fatalf("settled %+v, changed %v", s, changed)
 	}
@@ -140,22 +147,118 @@ func TestAsksAreBounded(t *testing.T) {
 	a.Commit(at(t, 1<<40))
 	now := start
 	a.Ask(now)
-	for range 20 {
+	most := 0
+	for round := range 9 {
 		now = now.Add(2 * time.Second)
 		var ans control.RepairAnswer
 		for _, r := range a.Ask(now) {
-			step := max(subjects.Position(r.Len()/control.MaxRanges), 2)
+			step := max(subjects.Position(r.Len())/control.MaxRanges-subjects.Position(round), 2)
 			for p := r.From; p+1 < r.To && len(ans.Sent) < control.MaxRanges; p += step {
 				ans.Sent = append(ans.Sent, span(p, p+step/2-1))
 			}
 		}
 		a.Answer(ans, true, now)
-		if n := len(a.asks); n > 1+slack {
-			t.Fatalf("%d asks", n)
+		if most = max(most, len(a.asks)); most > 1+slack {
+			t.Fatalf("%d asks", most)
 		}
-		if c := a.Counts(); c.Holes != 1 {
-			t.Fatalf("counts %+v", c)
+	}
+	if most < slack/2 {
+		t.Fatalf("at most %d asks: the bound was not reached", most)
+	}
+	if c := a.Counts(); c.Holes != 1 || c.GivenUp != 0 {
+		t.Fatalf("counts %+v", c)
+	}
+	a.arrived.Add(span(0, 1<<40-2)) // all but the last comes
+	a.Ask(now.Add(2 * time.Second))
+	if n, c := len(a.asks), cap(a.asks); n != 1 || c > 64 {
+		t.Fatalf("%d asks are left, with room for %d", n, c)
+	}
+}
+
+// TestOldHolesAreCounted: by intervals as by positions.
+func TestOldHolesAreCounted(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a := New(Config{}).Restore(stream(t, "A"), start)
+		for p := range subjects.Position(12) {
+			if rapid.Bool().Draw(rt, "arrived") {
+				a.arrived.Add(span(p, p))
+			}
 		}
+		a.horizon = max(a.Next(), subjects.Position(rapid.IntRange(0, 14).Draw(rt, "horizon")))
+		a.ripe = subjects.Position(rapid.Uint64Range(0, uint64(a.horizon)).Draw(rt, "ripe"))
+		want := 0
+		for p := range a.ripe {
+			if !a.arrived.Has(p) && (p == 0 || a.arrived.Has(p-1)) {
+				want++
+			}
+		}
+		if got := a.old(); got != want {
+			rt.Fatalf("%d holes of %v begin below %v, want %d", got, a.arrived.list(), a.ripe, want)
+		}
+	})
+}
+
+// TestAgesAreKept: however often time is told, a hole is asked for no earlier
+// than AskAfter after it was seen and at most a quarter of that later (promise
+// 4).
+func TestAgesAreKept(t *testing.T) {
+	l := New(Config{})
+	a := l.Restore(stream(t, "A"), start)
+	const step = 37 * time.Microsecond
+	seen := map[subjects.Position]time.Time{}
+	now, next, asked := start, subjects.Position(1), 0
+	for range 1000 {
+		if rng := next % 7; rng < 5 { // sometimes nothing comes
+			a.Commit(at(t, next))
+			seen[next-1] = now
+		}
+		next += 2
+		for _, p := range spread(a.Ask(now)) {
+			at, ok := seen[p]
+			if !ok { // the position before one that did not come
+				at = seen[p-1]
+			}
+			if age := now.Sub(at); age < 2*time.Millisecond || ok && age > 2500*time.Microsecond+step {
+				t.Fatalf("asked for %v at the age of %v", p, age)
+			}
+			asked++
+		}
+		a.Answer(control.RepairAnswer{}, false, now)
+		now = now.Add(step)
+	}
+	if asked < 500 {
+		t.Fatalf("only %d positions were asked for", asked)
+	}
+}
+
+// TestHeldResendsAreNotVain: while commits fail a frame that was sent may have
+// found no room, so its resends do not count (promise 7).
+func TestHeldResendsAreNotVain(t *testing.T) {
+	l := New(Config{})
+	a := l.Restore(stream(t, "A"), start)
+	a.Commit(at(t, 1))
+	now := start
+	a.Ask(now)
+	l.Hold(true, now)
+	hole := []control.Range{span(0, 0)}
+	for range 15 {
+		now = now.Add(time.Second)
+		if got := a.Ask(now); !slices.Equal(got, hole) {
+			t.Fatalf("asked for %v", got)
+		}
+		a.Answer(control.RepairAnswer{Sent: hole}, true, now)
+	}
+	l.Hold(false, now)
+	for range 10 {
+		now = now.Add(time.Second)
+		if got := a.Ask(now); !slices.Equal(got, hole) || a.TakeGone() != nil {
+			t.Fatalf("asked for %v", got)
+		}
+		a.Answer(control.RepairAnswer{Sent: hole}, true, now)
+	}
+	now = now.Add(time.Second)
+	if got := a.Ask(now); got != nil || !slices.Equal(a.TakeGone(), hole) {
+		t.Fatalf("asked for %v after ten resends in vain", got)
 	}
 }
 
@@ -211,16 +314,19 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// TestTimeNeverFalls: an instant before one told does not make the dead live or
-// a hole young.
+// TestTimeNeverFalls: an instant before one told makes no silence longer.
 func TestTimeNeverFalls(t *testing.T) {
 	l := New(Config{})
 	a := l.Restore(stream(t, "A"), start)
-	a.Commit(at(t, 1))
-	a.Ask(start)
-	a.Tick(start.Add(3 * time.Millisecond))
-	if got := a.Ask(start.Add(-time.Hour)); !slices.Equal(got, []control.Range{span(0, 0)}) {
-		t.Fatalf("asked for %v", got)
+	a.Tick(start.Add(10 * time.Second))
+	if _, err := l.Beat(a.Stream(), control.Beat{}, start.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if a.Tick(start.Add(69 * time.Second)); a.Over() {
+		t.Fatal("over after a silence of 59 s")
+	}
+	if a.Tick(start.Add(70 * time.Second)); !a.Over() {
+		t.Fatal("not over after a silence of 60 s")
 	}
 }
 

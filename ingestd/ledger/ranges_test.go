@@ -172,8 +172,9 @@ func TestAppendingAllocatesNothing(t *testing.T) {
 	for range 10 {
 		step()
 	}
-	if n := testing.AllocsPerRun(100, step); n != 0 {
-		t.Fatalf("%v allocations", n)
+	room := cap(s.buf)
+	if n := testing.AllocsPerRun(1000, step); n != 0 || cap(s.buf) != room {
+		t.Fatalf("%v allocations, and room for %d intervals grew to %d", n, room, cap(s.buf))
 	}
 }
 

@@ -36,13 +36,13 @@ func (a *Account) due(t time.Duration) (picked []control.Range) {
 				k.Range = h
 				if k.due <= t && k.sent {
 					k.sent = false
-					if !l.held { // a frame that came may have found no room
+					if !l.held {
 						k.vain++
 					}
 				}
 				switch {
 				case k.due > t:
-				case k.vain >= l.cfg.Resends && !l.held:
+				case k.vain >= l.cfg.Resends:
 					lost = append(lost, h)
 					continue
 				default:
@@ -76,7 +76,8 @@ func pick(picked []control.Range, r control.Range, limit int) ([]control.Range, 
 // Answer takes the answer to what Ask returned; ok is false when none came.
 // What is gone is given up. What was sent rests for AskAgain and, if it has not
 // arrived by then, was resent in vain; what is pending, or was asked for without
-// an answer, rests as long. What the answer does not mention may be asked for at
+// an answer, rests as long. While the ledger is held no resend is in vain: its
+// frame may have found no room. What the answer does not mention may be asked for at
 // once, unless it mentions nothing at all. An answer that nobody waits for is
 // ignored. (P5.3, P7.1)
 func (a *Account) Answer(ans control.RepairAnswer, ok bool, now time.Time) {
@@ -139,7 +140,7 @@ func (s *sorter) sort(k ask, ans control.RepairAnswer) {
 	}
 	sent := func(r control.Range) {
 		s.mentioned = true
-		put(r, again, true)
+		put(r, again, !s.account.ledger.held)
 	}
 	pending := func(r control.Range) {
 		s.mentioned = true

@@ -277,6 +277,30 @@ func TestPayloadIsSharedAndLetGo(t *testing.T) {
 	}
 }
 
+// TestQueuesDoNotGrow: behind a hole that moves on, the buffers stay as they are
+// (promise 6).
+func TestQueuesDoNotGrow(t *testing.T) {
+	w := New(0, Config{Wait: 50 * time.Millisecond})
+	now, p := start, subjects.Position(1)
+	var ready []frame.Run
+	step := func() {
+		w.Push(frame.Single("c", p, nil), now)
+		p += 2
+		now = now.Add(time.Millisecond)
+		ready, _ = w.Ready(now, ready[:0], nil)
+	}
+	for range 300 {
+		step()
+	}
+	line, entries := cap(w.waiting.line), cap(w.since.entries)
+	for range 3000 {
+		step()
+	}
+	if a, b := cap(w.waiting.line), cap(w.since.entries); a != line || b != entries {
+		t.Fatalf("room for %d runs grew to %d, for %d entries to %d", line, a, entries, b)
+	}
+}
+
 // TestSingleFramesInOrderAllocateNothing (promise 6).
 func TestSingleFramesInOrderAllocateNothing(t *testing.T) {
 	w := New(0, Config{})

@@ -78,21 +78,28 @@ func newPacer(ctx context.Context, h *Paced, node subjects.Node) (*pacer, error)
 		answers: make(chan *nats.Msg, max(1024, 4*h.cfg.windowRuns)),
 		settled: make(chan *nats.Msg, settledBuffer),
 	}
-	for _, s := range []struct {
-		subject string
-		ch      chan *nats.Msg
-	}{{p.inbox + "*", p.answers}, {h.cfg.space.NodeSettled(node), p.settled}} {
-		sub, err := h.nc.ChanSubscribe(s.subject, s.ch)
-		if err != nil {
-			p.unsubscribe()
-			return nil, fmt.Errorf("subscribe to %s: %w", s.subject, err)
-		}
-		p.subs = append(p.subs, sub)
+	if err := p.subscribe(p.inbox+"*", p.answers); err != nil {
+		return nil, err
+	}
+	if err := p.subscribe(h.cfg.space.NodeSettled(node), p.settled); err != nil {
+		p.unsubscribe()
+		return nil, err
 	}
 	p.status = h.nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	p.ticker = time.NewTicker(tickInterval)
 	p.ticker.Stop()
 	return p, nil
+}
+
+// subscribe has messages put into ch. One that finds it full is lost: an answer
+// is asked for again, and an announcement is missed by the sums of the next.
+func (p *pacer) subscribe(subject string, ch chan *nats.Msg) error {
+	sub, err := p.nc.ChanSubscribe(subject, ch)
+	if err != nil {
+		return fmt.Errorf("subscribe to %s: %w", subject, err)
+	}
+	p.subs = append(p.subs, sub)
+	return nil
 }
 
 func (p *pacer) unsubscribe() {
@@ -139,7 +146,9 @@ func (p *pacer) wait() {
 		p.announced(m)
 	case <-p.backlog.wake:
 	case <-p.ticker.C:
-		p.window.Tick(time.Now())
+		if p.nc.IsConnected() {
+			p.window.Tick(time.Now())
+		}
 	case s, ok := <-p.status:
 		if !ok {
 			p.status = nil
@@ -153,6 +162,9 @@ func (p *pacer) wait() {
 	}
 	for n := len(p.answers); n > 0; n-- {
 		p.answer(<-p.answers)
+	}
+	for n := len(p.settled); n > 0; n-- {
+		p.announced(<-p.settled)
 	}
 }
 

@@ -1,14 +1,18 @@
 package emit
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"datastream/subjects"
 	"datastream/subjects/frame"
@@ -84,6 +88,65 @@ func TestSubmitNeverWaits(t *testing.T) {
 	}
 	if m.marks[0] != 0 {
 		t.Errorf("the first mark says %d, want 0", m.marks[0])
+	}
+}
+
+// stuckServer speaks enough of the protocol to be connected to, answers pings
+// until it has seen a flushed publish, and then reads no more.
+func stuckServer(t *testing.T) (url string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	stuck := make(chan struct{})
+	t.Cleanup(func() { close(stuck); l.Close(); wg.Wait() })
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				fmt.Fprint(c, `INFO {"server_id":"x","version":"2.15.2","headers":true,"max_payload":8388608,"proto":1}`+"\r\n")
+				lines, published := bufio.NewScanner(c), false
+				for lines.Scan() {
+					published = published || strings.HasPrefix(lines.Text(), "HPUB")
+					if lines.Text() == "PING" {
+						fmt.Fprint(c, "PONG\r\n")
+						if published {
+							break
+						}
+					}
+				}
+				<-stuck
+			})
+		}
+	})
+	return "nats://" + l.Addr().String()
+}
+
+// TestSubmitIgnoresAStuckSocket is promise 1 with a peer that does not read:
+// the goroutine is blocked in the socket, Submit is not.
+func TestSubmitIgnoresAStuckSocket(t *testing.T) {
+	nc, err := nats.Connect(stuckServer(t), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	h, err := Open(nc, node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	payload := make([]byte, 1000)
+	for h.Stats().Dropped[ReasonFull] < 1000 {
+		h.Submit("c", payload)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if st, err := h.Close(ctx); !errors.Is(err, ErrUnsettled) {
+		t.Errorf("Close: %v, %+v", err, st)
 	}
 }
 

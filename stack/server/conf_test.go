@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
@@ -50,6 +51,28 @@ func TestConfIsTheEmbeddedServer(t *testing.T) {
 		if v[0] != v[1] {
 			t.Errorf("%s: the file says %v, the embedded server %v", name, v[0], v[1])
 		}
+	}
+}
+
+// TestLimitsOfTheContract is promise 4: fsync before the acknowledgement
+// (P8), a stopped reader stalls no publisher (S5.6), and whatever was
+// accepted can be returned (P1.4).
+func TestLimitsOfTheContract(t *testing.T) {
+	o, err := (&Server{}).options(Options{Dir: "/data", Space: subjects.Default(), Stream: "S"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !o.JetStream || !o.SyncAlways {
+		t.Error("an acknowledgement may come before the fsync")
+	}
+	if !o.NoFastProducerStall || o.WriteDeadline != 10*time.Second || o.MaxPending != 16<<20 {
+		t.Errorf("slow readers: no stall %v, deadline %v, pending %d", o.NoFastProducerStall, o.WriteDeadline, o.MaxPending)
+	}
+	if o.MaxPayload != 8<<20 {
+		t.Errorf("max payload is %d", o.MaxPayload)
+	}
+	if o.Host != "127.0.0.1" || o.Port != 4222 {
+		t.Errorf("it listens on %s:%d unless told", o.Host, o.Port)
 	}
 }
 

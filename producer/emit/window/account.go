@@ -165,9 +165,10 @@ func (a *account) abandon() (t tally) {
 }
 
 // silent reports whether the life is over and nobody speaks of it any more.
-func (a *account) silent(limit time.Duration, now time.Time) bool {
+// Nobody could be heard before resumed.
+func (a *account) silent(limit time.Duration, resumed, now time.Time) bool {
 	if a.endedAt.IsZero() || len(a.spans) == 0 {
 		return false
 	}
-	return now.Sub(a.endedAt) >= limit && now.Sub(a.heardAt) >= limit
+	return now.Sub(a.endedAt) >= limit && now.Sub(a.heardAt) >= limit && now.Sub(resumed) >= limit
 }

@@ -81,6 +81,7 @@ type Window struct {
 	accounts []*account      // bounded by maxLives
 	lives    []subjects.Life // those that took frames of ours, bounded
 	cuts     uint64          // reconnects
+	resumed  time.Time       // the last of them
 
 	reset resetKind
 	hold  time.Time     // nothing is sent before
@@ -225,13 +226,13 @@ func (w *Window) Unsent(k Key) {
 // and runs may have been lost, so everything in flight is sent again.
 func (w *Window) Reconnected(now time.Time) {
 	w.cuts++
-	w.hold = now
+	w.hold, w.resumed = now, now
 	for _, t := range w.items {
 		w.again(t)
 	}
 }
 
-// Tick lets time pass: unanswered runs become due again, a reset goes on, and
+// Tick lets time pass while there is a connection: unanswered runs become due again, a reset goes on, and
 // lives that nobody speaks of any more are given up.
 func (w *Window) Tick(now time.Time) {
 	late := 0
@@ -246,7 +247,7 @@ func (w *Window) Tick(now time.Time) {
 	}
 	w.advanceReset(now)
 	for _, a := range w.accounts {
-		if a.silent(w.cfg.SilenceTimeout, now) {
+		if a.silent(w.cfg.SilenceTimeout, w.resumed, now) {
 			w.notice("life " + a.life.String() + " ended and is not spoken of any more: its unsettled frames are unknown")
 			w.done.add(a.abandon())
 		}

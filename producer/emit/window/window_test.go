@@ -265,6 +265,8 @@ func TestSilentLifeIsUnknown(t *testing.T) {
 	s.pass(74 * time.Second)
 	s.settles(life1, 0) // somebody still speaks of it
 	s.pass(74 * time.Second)
+	s.w.Reconnected(s.now) // nobody could be heard
+	s.pass(74 * time.Second)
 	s.counts(Counts{Taken: 2})
 	s.pass(time.Second)
 	s.counts(Counts{Unknown: 1, Taken: 1})
