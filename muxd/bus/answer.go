@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 
@@ -71,14 +72,32 @@ func (b *Bus) answerTaken(s *stream, m *nats.Msg, t mux.Taken) {
 	case err != nil || (ack != "" && ack != frame.AckCommitted):
 		a.Error = fmt.Sprintf("taken, but %s %q is not understood; say %q", frame.HeaderAck, ack, frame.AckCommitted)
 	case ack == "" || a.Error != "":
+	default:
+		b.await(s, m.Reply, a)
+		return
+	}
+	b.reply(m.Reply, a)
+}
+
+// await keeps an answer until settled has passed its frames. One that it has
+// passed already, of a paced run sent twice, goes at once.
+func (b *Bus) await(s *stream, to string, a control.Answer) {
+	last := a.Position + subjects.Position(a.Count-1)
+	switch {
+	case last < s.below:
 	case b.waits >= maxWaits:
 		a.Error = fmt.Sprintf("taken, but %d submissions already wait for their commit; send fewer at a time", maxWaits)
 	default:
 		b.waits++
-		s.waits = append(s.waits, wait{reply: m.Reply, first: t.First, last: t.First + subjects.Position(t.Frames-1), count: t.Kept})
+		w := wait{reply: to, first: a.Position, last: last, count: a.Count}
+		at := len(s.waits)
+		for at > 0 && s.waits[at-1].last > last { // only a run sent twice lies below
+			at--
+		}
+		s.waits = slices.Insert(s.waits, at, w)
 		return
 	}
-	b.reply(m.Reply, a)
+	b.reply(to, a)
 }
 
 func (b *Bus) taken(s *stream, first subjects.Position, count int) control.Answer {

@@ -38,7 +38,7 @@ func (b *Bus) drain(p *publisher, s *stream) {
 		// Leave the queue, then look again: a submission between the two
 		// found the stream still queued.
 		s.queue.Store(false)
-		if s.mux.Counts().Frames > 0 {
+		if c := s.mux.Counts(); c.Drained < c.Assigned {
 			b.mark(s)
 		}
 		return

@@ -88,7 +88,9 @@ func (b *Bus) submission(m *nats.Msg, now time.Time) {
 			b.mark(s)
 		}
 	case seq != nil && m.Reply != "":
-		b.verdicts = b.paced.Offer(s.mux, mux.Offer{Seq: *seq, Run: run, Reply: m.Reply}, b.room, now, b.verdicts[:0])
+		ack, ok := m.Header[frame.HeaderAck]
+		o := mux.Offer{Seq: *seq, Run: run, Reply: m.Reply, Committed: ok && len(ack) == 1 && ack[0] == frame.AckCommitted}
+		b.verdicts = b.paced.Offer(s.mux, o, b.room, now, b.verdicts[:0])
 		b.deliver(b.verdicts)
 	default:
 		b.take(s, m, run, seq, now)
@@ -150,14 +152,19 @@ func (b *Bus) take(s *stream, m *nats.Msg, run frame.Run, seq *frame.Seq, now ti
 // deliver sends the answers of paced runs and queues what was taken.
 func (b *Bus) deliver(verdicts []mux.Verdict) {
 	for i, v := range verdicts {
+		s := b.find(v.Mux.Stream())
 		if v.Taken {
 			b.pacedBuffered.Add(int64(v.Offer.Run.Cost()))
 			b.metrics.submitted.Add(float64(v.Offer.Run.Len()))
-			if s := b.find(v.Mux.Stream()); s != nil {
+			if s != nil {
 				b.mark(s)
 			}
 		}
-		b.reply(v.Offer.Reply, v.Answer)
+		if v.Offer.Committed && v.Answer.Error == "" && s != nil {
+			b.await(s, v.Offer.Reply, v.Answer)
+		} else {
+			b.reply(v.Offer.Reply, v.Answer)
+		}
 		verdicts[i] = mux.Verdict{}
 	}
 }
