@@ -16,6 +16,7 @@ type metrics struct {
 	repairs    prometheus.Counter
 	forced     prometheus.Counter
 	unsent     prometheus.Counter
+	forgotten  prometheus.Counter
 	refused    *prometheus.CounterVec
 	dropped    *prometheus.CounterVec
 	failures   *prometheus.CounterVec
@@ -47,6 +48,7 @@ func newMetrics(reg prometheus.Registerer, in *Intake) *metrics {
 		repairs:    counter("repair_requests_total", "Repair requests sent."),
 		forced:     counter("windows_forced_total", "Windows that went on over a hole because all together held too much."),
 		unsent:     counter("unsent_total", "Announcements that the connection did not take."),
+		forgotten:  counter("forgotten_lives_total", "Lives that had ended and were forgotten to make room for new ones."),
 		refused:    vec("refused_total", "Messages that could not be taken, by reason; frames of an unknown life by frame.", "reason"),
 		dropped:    vec("dropped_frames_total", "Frames dropped by a bound; repair may still bring them.", "bound"),
 		failures:   vec("commit_failures_total", "Commits that failed or whose result was unclear, by reason.", "reason"),

@@ -154,6 +154,9 @@ func (in *Intake) beat(m *nats.Msg, now time.Time) *stream {
 		return in.refuse(m, err)
 	}
 	account, err := in.ledger.Beat(id, b, now)
+	if err != nil && in.forgetOver() {
+		account, err = in.ledger.Beat(id, b, now)
+	}
 	if err != nil {
 		in.log.Error().Err(err).Stringer("stream", id).Msg("a new life is refused")
 		in.metrics.refused.WithLabelValues("streams").Inc()
@@ -162,6 +165,24 @@ func (in *Intake) beat(m *nats.Msg, now time.Time) *stream {
 	account.Heard(b.Below)
 	delete(in.strange, id)
 	return in.open(account)
+}
+
+// forgetOver makes room for new lives: those that have ended and of which
+// nothing is open. Late frames of theirs will be refused (P7.2). A life that
+// only fell silent may come back, and is kept.
+func (in *Intake) forgetOver() (some bool) {
+	in.ledger.Each(func(a *ledger.Account) {
+		n := a.Counts()
+		ended := n.Beat.Closed || n.Heard.IsZero() && a.Over()
+		if s := in.streams[a.Stream()]; !ended || n.Waiting > 0 || s != nil && s.active {
+			return
+		}
+		in.ledger.Forget(a.Stream())
+		delete(in.streams, a.Stream())
+		in.metrics.forgotten.Inc()
+		some = true
+	})
+	return some
 }
 
 func (in *Intake) refuse(m *nats.Msg, err error) *stream {
@@ -271,7 +292,9 @@ func (in *Intake) lookAtLives(now time.Time) {
 	in.ledger.Each(func(a *ledger.Account) {
 		over := a.Over()
 		if a.Tick(now); a.Over() != over {
-			in.log.Info().Stringer("stream", a.Stream()).Msg("a life is over: its mux has been silent for a minute")
+			if !a.Counts().Heard.IsZero() { // else one that ended before this process began
+				in.log.Info().Stringer("stream", a.Stream()).Msg("a life is over: its mux has been silent for a minute")
+			}
 			in.activate(in.open(a))
 		}
 	})

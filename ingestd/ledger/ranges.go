@@ -190,6 +190,7 @@ func (s *Set) splice(i, j int, by []control.Range) {
 	case d > 0 && front && s.head >= d:
 		s.head -= d
 		l = s.list()
+		copy(l, l[d:d+i])
 	case d > 0:
 		s.room(d)
 		s.buf = s.buf[:len(s.buf)+d]

@@ -93,14 +93,14 @@ func TestSubmitNeverWaits(t *testing.T) {
 
 // stuckServer speaks enough of the protocol to be connected to, answers pings
 // until it has seen a flushed publish, and then reads no more.
-func stuckServer(t *testing.T) (url string) {
+func stuckServer(t *testing.T) (url string, stop func()) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
 	stuck := make(chan struct{})
-	t.Cleanup(func() { close(stuck); l.Close(); wg.Wait() })
+	stop = func() { close(stuck); l.Close(); wg.Wait() }
 	wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -124,17 +124,18 @@ func stuckServer(t *testing.T) (url string) {
 			})
 		}
 	})
-	return "nats://" + l.Addr().String()
+	return "nats://" + l.Addr().String(), stop
 }
 
 // TestSubmitIgnoresAStuckSocket is promise 1 with a peer that does not read:
 // the goroutine is blocked in the socket, Submit is not.
 func TestSubmitIgnoresAStuckSocket(t *testing.T) {
-	nc, err := nats.Connect(stuckServer(t), nats.ReconnectBufSize(-1), nats.MaxReconnects(-1))
+	url, stop := stuckServer(t)
+	nc, err := nats.Connect(url, nats.ReconnectBufSize(-1), nats.MaxReconnects(-1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nc.Close()
+	defer func() { stop(); nc.Close() }()
 	h, err := Open(nc, node)
 	if err != nil {
 		t.Fatal(err)

@@ -93,12 +93,13 @@ func (r Run) Body() []byte {
 	return r.buf[from:to:to]
 }
 
-// Bytes is the sum of the payloads' lengths.
+// Bytes is the sum of the payloads' lengths. It looks at no position, so that
+// it may be asked while the run's owner renumbers it.
 func (r Run) Bytes() int {
 	if len(r.entries) == 0 {
 		return 0
 	}
-	from, last := r.entries[0].off, r.entries[len(r.entries)-1]
+	from, last := r.entries[0].off, &r.entries[len(r.entries)-1]
 	return int(last.off+last.len-from) - (len(r.entries) - 1)
 }
 
