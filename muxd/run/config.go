@@ -36,9 +36,9 @@ type Config struct {
 	Channels     int // channels of a stream (P5.4)
 	Idle         time.Duration
 
-	// Carrier takes the frames on their way to ingest; nil is the connection
-	// (P6). It is for tests.
-	Carrier bus.Carrier
+	// Carrier wraps the connection that frames, beats and repair answers go
+	// out on, once it is made; nil leaves it as it is (P6). It is for tests.
+	Carrier func(connection bus.Carrier) bus.Carrier
 }
 
 // Defaults is the Config without any settings.
@@ -101,7 +101,7 @@ func (c Config) check() (bus.Config, error) {
 	b := bus.Config{
 		Space: space, Node: node, Streams: c.Streams, Idle: c.Idle,
 		Mux:         mux.Config{MaxFrame: c.MaxFrame, BufferFrames: c.BufferFrames, BufferBytes: c.BufferBytes, Channels: c.Channels},
-		BufferBytes: 4 * c.BufferBytes, PacedRoom: c.PacedBytes, Carrier: c.Carrier,
+		BufferBytes: 4 * c.BufferBytes, PacedRoom: c.PacedBytes,
 	}
 	b.Ring.Bytes = c.RingBytes
 	return b, nil

@@ -111,7 +111,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.lookAround(ctx, conn.Conn); err != nil {
 		return err
 	}
-	mux := bus.New(conn.Conn, d.bus, d.log, d.Registry)
+	b := d.bus
+	if d.cfg.Carrier != nil {
+		b.Carrier = d.cfg.Carrier(conn.Conn)
+	}
+	mux := bus.New(conn.Conn, b, d.log, d.Registry)
 	up := make(chan struct{})
 	var g service.Group
 	g.Add("bus", func(ctx context.Context) error {
