@@ -37,6 +37,7 @@ var theHouse = house{
 	// No clock, no goroutine, no NATS: time is an argument, output a value.
 	pure: []string{
 		"subjects/...",
+		"producer/emit/window",
 		"muxd/mux", "muxd/ring",
 		"ingestd/reorder", "ingestd/ledger",
 		"queryd/syntax", "queryd/plan", "queryd/value", "queryd/catalog", "queryd/access",

@@ -71,7 +71,7 @@ Start with: ds up`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %w; %s --help lists the flags", service.ErrUsage, err, c.CommandPath())
 	})
-	root.AddCommand(newUp(e), newWait(e), newEmit(e))
+	root.AddCommand(newUp(e), newWait(e), newEmit(e), newBench(e))
 	for name, d := range daemons {
 		root.AddCommand(&cobra.Command{
 			Use: name, Short: d.about, DisableFlagParsing: true,

@@ -110,8 +110,10 @@ func (in *Intake) commitNext() {
 	if in.queue.empty() {
 		return
 	}
-	j := in.queue.next(&in.batch, in.cfg.BatchMessages, in.cfg.BatchBytes)
-	j.each = len(j.msgs) <= in.cfg.Singles && !overlap(j.msgs)
+	j := in.queue.next(&in.batch, min(in.cfg.BatchMessages, in.writer.Limit()), in.cfg.BatchBytes)
+	// Until a commit has come through again, all or nothing: a delayed single
+	// could pass its fence between two of ours and carry an older instant.
+	j.each = in.failing == nil && len(j.msgs) <= in.cfg.Singles && !overlap(j.msgs)
 	in.send(j)
 }
 

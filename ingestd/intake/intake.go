@@ -22,6 +22,7 @@ type Writer interface {
 	Commit(ctx context.Context, now int64, msgs []store.Message) error
 	CommitEach(ctx context.Context, now int64, msgs []store.Message) (n int, err error)
 	Resync(ctx context.Context, fn func(store.Stored) error) error
+	Limit() int
 }
 
 // Config is what an Intake needs to know. Zero fields take the defaults.

@@ -246,7 +246,9 @@ func (in *Intake) activate(s *stream) {
 // attend does what is due for one stream and says when to look again: a zero
 // due is never, unless something comes in.
 func (in *Intake) attend(s *stream, now time.Time) {
-	s.account.Tick(now)
+	if in.nc.IsConnected() { // silence without a connection is no mux's fault
+		s.account.Tick(now)
+	}
 	for _, r := range s.account.TakeGone() {
 		s.window.Pass(r)
 	}

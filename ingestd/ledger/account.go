@@ -22,7 +22,8 @@ type Account struct {
 	waiting Set // arrived and not committed
 	gone    Set // given up and not committed
 	horizon subjects.Position
-	holes   int // intervals missing below the horizon
+	sure    subjects.Position // below it everything was sent, so what is missing is lost on the way
+	holes   int               // intervals missing below the horizon
 	closed  subjects.Position
 	// closed: below it every position has arrived or is closed for good.
 
@@ -56,6 +57,7 @@ func (a *Account) Arrive(r frame.Run, fresh []frame.Run) (out []frame.Run, dupli
 	if r.Len() == 0 {
 		return fresh, 0
 	}
+	a.sure = max(a.sure, r.First())
 	if last, ok := a.arrived.Last(); !ok || last.To < r.First() {
 		a.take(r)
 		return append(fresh, r), 0
@@ -162,6 +164,7 @@ func (a *Account) Commit(r frame.Run) (committed int) {
 	if r.Len() == 0 {
 		return 0
 	}
+	a.sure = max(a.sure, r.First())
 	l := a.ledger
 	l.teeth = stretches(l.teeth[:0], r)
 	n := a.waiting.removeAll(l.teeth, &l.merged)

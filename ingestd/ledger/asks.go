@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -27,15 +28,15 @@ type repair struct {
 	asked subjects.Position // holes from here on are too young, or were never looked at
 	wake  time.Duration     // no ask is due before
 	out   bool              // a request is out
-	ripe  subjects.Position // the horizon as it was AskAfter ago
-	marks [marksKept]mark   // the horizons since, in ascending time
+	ripe  subjects.Position // Account.sure as it was AskAfter ago
+	marks [marksKept]mark   // what it was since, in ascending time
 	n     int               // marks in use
 }
 
-// A mark says that the horizon was at most so far until an instant.
+// A mark says that Account.sure was at most so far until an instant.
 type mark struct {
-	at      time.Duration
-	horizon subjects.Position
+	at   time.Duration
+	sure subjects.Position
 }
 
 // A quarter of AskAfter is the grain of marks: a hole is asked for so much late
@@ -45,28 +46,28 @@ const (
 	marksKept  = marksGrain + 2
 )
 
-// mark notes the horizon, and lets ripe follow what was noted AskAfter ago. A
+// mark notes how far all is sure to have been sent, and lets ripe follow what was noted AskAfter ago. A
 // hole's age so costs nothing per hole: it is as old as the mark that first
 // passed it.
 func (a *Account) mark(t time.Duration) {
 	after := a.ledger.cfg.AskAfter
 	old := 0
 	for old < a.n && a.marks[old].at+after <= t {
-		a.ripe = a.marks[old].horizon
+		a.ripe = a.marks[old].sure
 		old++
 	}
 	a.n = copy(a.marks[:], a.marks[old:a.n])
 	if a.n > 0 && a.marks[a.n-1].at >= t {
-		a.marks[a.n-1].horizon = a.horizon
+		a.marks[a.n-1].sure = a.sure
 		return
 	}
 	known := a.ripe
 	if a.n > 0 {
-		known = a.marks[a.n-1].horizon
+		known = a.marks[a.n-1].sure
 	}
-	if a.horizon > known {
+	if a.sure > known {
 		grain := max(after/marksGrain, 1)
-		a.marks[a.n] = mark{at: (t + grain - 1) / grain * grain, horizon: a.horizon}
+		a.marks[a.n] = mark{at: (t + grain - 1) / grain * grain, sure: a.sure}
 		a.n++
 	}
 }
@@ -132,7 +133,7 @@ func (a *Account) keep(list []ask) {
 		a.asks = slices.Clip(slices.Clone(a.asks))
 	}
 	a.coalesce()
-	a.wake = 1<<63 - 1
+	a.wake = math.MaxInt64
 	for i := range a.asks {
 		if !a.asks[i].out {
 			a.wake = min(a.wake, a.asks[i].due)

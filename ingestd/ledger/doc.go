@@ -11,6 +11,12 @@
 //
 // A hole is a stretch below the horizon that has not arrived. The horizon is
 // one past the highest position that arrived or that a beat called drained.
+// Not every hole is a loss: the runs of a slice interleave, and while it comes
+// in, positions are missing that are on their way. But a mux sends runs in
+// ascending first positions. So once a run has arrived, everything below its
+// first position was sent before it, and so was everything below Drained of a
+// beat: only holes there are asked for. (P3.1, P7.6)
+//
 // Below is the first position that is neither committed nor given up. Every
 // operation costs by intervals, never by positions: one frame at 0 and one at
 // 2^64-2 make one hole.
@@ -24,16 +30,17 @@
 //     that neither a beat nor the store made known has none. (P7.2, P9.5)
 //  3. For every life assigned = committed + gaps once it is over, and pending
 //     is what lies between before that. (P8.3, P9.3)
-//  4. A hole is asked for when it has been seen for AskAfter, one request of a
+//  4. A hole is asked for when it has been sure to be one for AskAfter, one request of a
 //     stream at a time, then once each AskAgain while it may be healed. (P7.1)
 //  5. A position is given up only when its mux says that it is gone, when it
 //     lies below the oldest repairable, after Resends resends in vain, when
 //     its life is over, or when a bound closes its hole. What is given up
 //     stays so in Lost, but its frame is still committed when it comes. (P7.1,
 //     P7.2)
-//  6. Below and Lost never fall, every position below Below is committed or
-//     given up, and what an announcement says of Gone is all by which Lost
-//     grew since the one that the mux knows.
+//  6. Below and Lost never fall, and every position below Below is committed or
+//     given up. An announcement's Gone is all by which Lost grew since the one
+//     before, and if that was not heard, since the one that the mux knows, as
+//     far back as 256 ranges reach.
 //  7. While the ledger is held, because commits fail, nothing is given up; and
 //     neither such a time nor one without a connection counts as a mux's
 //     silence. (P7.7)
@@ -52,7 +59,7 @@
 //	fresh, dup := account.Arrive(run, fresh)    → reorder.Window.Push
 //	account.Drop(refused)                       what the window or a buffer refused
 //	account.Commit(run)                         after the fsync, or when read back
-//	account.Ask(now), Answer(…)                 every millisecond or so, where Holes > 0
+//	account.Ask(now), Answer(…)                 when Due, or every millisecond or so
 //	account.Tick(now)                           every second or so, while connected
 //	account.TakeGone()                          → Window.Pass, after any of these
 //	account.Settled()                           → announce when changed

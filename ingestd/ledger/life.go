@@ -25,6 +25,7 @@ func (a *Account) beat(b control.Beat, t time.Duration) {
 		to = a.last.Assigned
 	}
 	a.raise(to)
+	a.sure = max(a.sure, to)
 	a.mark(t)
 	a.Heard(b.Below)
 	a.judge()

@@ -9,7 +9,6 @@ import (
 
 	"datastream/subjects"
 	"datastream/subjects/control"
-	"datastream/subjects/frame"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 // A spot is one position as the promises see it.
 type spot struct {
 	arrived, committed, gone bool
-	seen                     time.Time // when an instant was told with the hole below the horizon
+	seen                     time.Time // when an instant was told with the hole sure to be one
 	rest                     time.Time // not to be asked for before
 	lazy                     time.Time // need not be asked for before
 	sent, out                bool
@@ -31,6 +30,7 @@ type spot struct {
 type naive struct {
 	spots   [universe]spot
 	horizon subjects.Position
+	sure    subjects.Position // below it everything was sent
 	oldest  subjects.Position
 	beatAt  time.Time
 	closed  bool
@@ -50,7 +50,7 @@ func (n *naive) healable(p subjects.Position) bool {
 }
 
 func (n *naive) told(now time.Time) {
-	for p := range n.horizon {
+	for p := range n.sure {
 		if s := &n.spots[p]; s.seen.IsZero() {
 			s.seen = now
 		}
@@ -135,6 +135,7 @@ func (x *trial) arrive() {
 		}
 		x.n.horizon = max(x.n.horizon, p+1)
 	}
+	x.n.sure = max(x.n.sure, list[0])
 	fresh, dup := x.a.Arrive(at(x.tb, list...), nil)
 	if got := flat(fresh); !slices.Equal(got, want) || dup != len(list)-len(want) {
 		x.t.Fatalf("arrive %v: fresh %v and %d duplicates, want %v", list, got, dup, want)
@@ -155,6 +156,7 @@ func (x *trial) commit() {
 		s.arrived, s.committed = true, true
 		x.n.horizon = max(x.n.horizon, p+1)
 	}
+	x.n.sure = max(x.n.sure, list[0])
 	if got := x.a.Commit(at(x.tb, list...)); got != want {
 		x.t.Fatalf("commit %v: %d were new, want %d", list, got, want)
 	}
@@ -198,6 +200,10 @@ func (x *trial) beat() {
 	if n.closed {
 		n.horizon = max(n.horizon, x.b.Assigned)
 	}
+	n.sure = max(n.sure, b.Drained)
+	if n.closed {
+		n.sure = max(n.sure, x.b.Assigned)
+	}
 	n.told(x.now)
 	n.judge()
 	b.Below = min(b.Below, b.Assigned)
@@ -240,7 +246,7 @@ func (x *trial) ask() {
 	var may, must []subjects.Position
 	for p := range n.horizon {
 		s := &n.spots[p]
-		if n.asking || over || !n.healable(p) || x.now.Sub(s.seen) < 2*time.Millisecond || x.now.Before(s.rest) {
+		if n.asking || over || !n.healable(p) || s.seen.IsZero() || x.now.Sub(s.seen) < 2*time.Millisecond || x.now.Before(s.rest) {
 			continue
 		}
 		if s.sent {
@@ -394,22 +400,4 @@ func (x *trial) finish() {
 	if c.GivenUp-c.Healed != c.Missing || s.Lost > c.GivenUp || s.Lost < c.Missing {
 		x.t.Fatalf("counts %+v, settled %+v", c, s)
 	}
-}
-
-func flat(runs []frame.Run) (out []subjects.Position) {
-	for _, r := range runs {
-		for i := range r.Len() {
-			out = append(out, r.Pos(i))
-		}
-	}
-	return out
-}
-
-func spread(list []control.Range) (out []subjects.Position) {
-	for _, r := range list {
-		for p := r.From; p <= r.To; p++ {
-			out = append(out, p)
-		}
-	}
-	return out
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"time"
 
 	"datastream/subjects"
@@ -17,6 +18,7 @@ func (a *Account) Evicted(first subjects.Position) {
 	}
 	a.arrived.Add(control.Range{From: 0, To: first - 1})
 	a.raise(first)
+	a.sure = first
 	a.overflow()
 }
 
@@ -42,19 +44,25 @@ func (a *Account) Uncommitted(r frame.Run, out []frame.Run) []frame.Run {
 }
 
 // Due is when Ask may have something to ask for although nothing comes in
-// until then; false when it has not.
+// until then; false when it has not. It is never later than that.
 func (a *Account) Due() (time.Time, bool) {
 	l := a.ledger
 	if a.out || a.holes == 0 || a.Over() {
 		return time.Time{}, false
 	}
-	if a.ripe < a.horizon {
-		return l.epoch.Add(l.now + l.cfg.AskAfter), true
+	at := time.Duration(math.MaxInt64)
+	if len(a.asks) > 0 {
+		at = a.wake
 	}
-	if len(a.asks) == 0 {
-		return time.Time{}, false
+	switch {
+	case a.asked < a.ripe: // old enough and not looked at yet
+		at = l.now
+	case a.n > 0:
+		at = min(at, a.marks[0].at+l.cfg.AskAfter)
+	case a.ripe < a.sure: // not even noted: the next Ask does
+		at = min(at, l.now+l.cfg.AskAfter)
 	}
-	return l.epoch.Add(a.wake), true
+	return l.epoch.Add(at), at != math.MaxInt64
 }
 
 // Refuse says that frames which arrived can never be committed: they are

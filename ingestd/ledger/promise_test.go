@@ -116,8 +116,13 @@ func TestAnnouncementListsAllItCounts(t *testing.T) {
 	if _, err := l.Beat(a.Stream(), control.Beat{Assigned: 2001, Drained: 2001, Closed: true}, start); err != nil {
 		t.Fatal(err)
 	}
-	var lost uint64
-	for range 4 {
+	s0, _ := a.Settled() // and the mux hears nothing of it
+	a.Heard(0)
+	if s, changed := a.Settled(); !changed || !reflect.DeepEqual(s, s0) {
+		t.Fatalf("said again as below %v with %d gone, want below %v with %d", s.Below, len(s.Gone), s0.Below, len(s0.Gone))
+	}
+	lost := s0.Lost
+	for range 3 {
 		s, changed := a.Settled()
 		var n uint64
 		for _, r := range s.Gone {
@@ -133,6 +138,11 @@ func TestAnnouncementListsAllItCounts(t *testing.T) {
 	}
 	if n := len(a.unsure); n > goneRanges {
 		t.Fatalf("%d ranges are kept for a mux that hears nothing", n)
+	}
+	a.Heard(s0.Below)
+	s, changed := a.Settled()
+	if _, err := control.DecodeSettled(s.Encode()); err != nil || !changed || s.Below != 2001 || len(s.Gone) > goneRanges {
+		t.Fatalf("said again: below %v with %d gone, changed %v, %v", s.Below, len(s.Gone), changed, err)
 	}
 	if s, changed := a.Settled(); changed || s.Below != 2001 || s.Lost != 1001 {
 		t.Fatalf("settled %+v, changed %v", s, changed)
@@ -228,6 +238,35 @@ func TestAgesAreKept(t *testing.T) {
 	}
 	if asked < 500 {
 		t.Fatalf("only %d positions were asked for", asked)
+	}
+}
+
+// TestDueIsWhenAskHasSomething: not before, and then (promise 4).
+func TestDueIsWhenAskHasSomething(t *testing.T) {
+	l := New(Config{})
+	a := l.Restore(stream(t, "A"), start)
+	if _, ok := a.Due(); ok {
+		t.Fatal("due without a hole")
+	}
+	a.Commit(at(t, 1))
+	now := start.Add(123 * time.Microsecond)
+	a.Ask(now)
+	for range 3 {
+		due, ok := a.Due()
+		if !ok || !due.After(now) {
+			t.Fatalf("due %v at %v, %v", due, now, ok)
+		}
+		if got := a.Ask(due.Add(-1)); got != nil {
+			t.Fatalf("asked for %v before it was due", got)
+		}
+		now = due
+		if got := a.Ask(now); !slices.Equal(got, []control.Range{span(0, 0)}) {
+			t.Fatalf("asked for %v when due", got)
+		}
+		if _, ok := a.Due(); ok {
+			t.Fatal("due while a request is out")
+		}
+		a.Answer(control.RepairAnswer{}, false, now)
 	}
 }
 

@@ -89,3 +89,23 @@ func show(list []control.Range) string {
 	}
 	return b.String()
 }
+
+// flat is the positions of runs.
+func flat(runs []frame.Run) (out []subjects.Position) {
+	for _, r := range runs {
+		for i := range r.Len() {
+			out = append(out, r.Pos(i))
+		}
+	}
+	return out
+}
+
+// spread is the positions of ranges.
+func spread(list []control.Range) (out []subjects.Position) {
+	for _, r := range list {
+		for p := r.From; p <= r.To; p++ {
+			out = append(out, p)
+		}
+	}
+	return out
+}

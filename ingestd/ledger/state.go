@@ -125,5 +125,6 @@ func (a *Account) Load(s State) {
 		to = max(to, last.To+1)
 	}
 	a.raise(to)
+	a.sure = a.horizon // whatever was under way then is not any more
 	a.overflow()
 }

@@ -56,10 +56,10 @@ type tally struct {
 // info shows.
 func (a access) read(ctx context.Context, info *jetstream.StreamInfo, from uint64, head bool, fn func(Stored) error) (tally, error) {
 	end, next := info.State.LastSeq, max(from, info.State.FirstSeq, 1)
-	if next > end {
-		return tally{last: end}, nil
+	t := tally{last: min(next-1, end)}
+	if t.last == end {
+		return t, nil
 	}
-	t := tally{last: next - 1}
 	p, err := a.openPull(ctx, next, head)
 	if err != nil {
 		return t, err
@@ -87,8 +87,7 @@ func (a access) read(ctx context.Context, info *jetstream.StreamInfo, from uint6
 		if m == nil || seq > end {
 			continue
 		}
-		s, err := a.known.decode(a.cfg.Space, m, seq, head)
-		if err != nil {
+		if s, err := a.known.decode(a.cfg.Space, m, seq, head); err != nil {
 			t.foreign++
 		} else if err := fn(s); err != nil {
 			return t, err

@@ -88,6 +88,7 @@ func TestForeignMessagesAreSkipped(t *testing.T) {
 		{"ds.store.n1." + life.String() + ".%63", "x", []string{"Ds-Pos", "9", "Ds-Commit", commit(11)}},
 		{good, "", []string{"Status", "409", "Description", "Consumer Deleted"}},
 		{good, "", []string{"Status", "100"}},
+		{good, "a sequence to come", []string{"Ds-Pos", "9", "Ds-Commit", commit(99)}},
 	}
 	// The sequences that the cases claim are the ones they get.
 	for i, c := range cases {

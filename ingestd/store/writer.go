@@ -73,6 +73,10 @@ func (w *Writer) LastSeq() uint64 { return w.last.Load() }
 // Foreign is how many foreign messages Resync has come upon (P8.4).
 func (w *Writer) Foreign() uint64 { return w.foreign.Load() }
 
+// Limit is the most messages in one commit: the configured number, or the
+// server's own where that is lower.
+func (w *Writer) Limit() int { return w.limit }
+
 // Take is how many of the messages, from the first on, make one commit within
 // the limits of messages and bytes: at least one, if there are any.
 func (w *Writer) Take(msgs []Message) int {

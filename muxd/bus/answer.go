@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	errMark   = errors.New("a mark (empty Ds-Run) needs a Ds-Seq")
-	errClosed = errors.New("the stream is closing; send it again")
+	errMark = errors.New("a mark (empty Ds-Run) needs a Ds-Seq")
+	// errClosed: the stream is closing; a handle sends it again.
+	errClosed = errors.New(control.ErrorClosed)
 )
 
 func sizeError(n, limit int) error {

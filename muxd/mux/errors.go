@@ -1,6 +1,10 @@
 package mux
 
-import "errors"
+import (
+	"errors"
+
+	"datastream/subjects/control"
+)
 
 // Sentinels of Nodes.Mux: messages for people, which the bus completes with
 // the node.
@@ -18,7 +22,7 @@ var (
 // the Error of a control.Answer.
 const (
 	// ErrorClosed: the life is over, or its positions are used up.
-	ErrorClosed = "closed"
+	ErrorClosed = control.ErrorClosed
 	// ErrorForgotten: the run begins below the number that is expected, and
 	// is none that is remembered as taken.
 	ErrorForgotten = "forgotten: the run begins below the number that is expected, and none is remembered that begins and ends as it does"

@@ -17,7 +17,8 @@ import (
 	"datastream/subjects/frame"
 )
 
-const node subjects.Node = "n1"
+// node is one whose name a token cannot carry as it is.
+const node subjects.Node = "n1.example"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
@@ -189,7 +190,7 @@ func (m *testMux) handle(msg *nats.Msg) {
 		return
 	}
 	a := m.paced(r, q)
-	a.Node, a.Life = string(n), m.life
+	a.Node, a.Life = subjects.EncodeNode(n), m.life
 	_ = m.nc.Publish(msg.Reply, a.Encode())
 	if a.Error == "" && !m.mute {
 		m.commit(r)

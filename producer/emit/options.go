@@ -33,7 +33,8 @@ func WithBuffer(frames, bytes int) Option {
 }
 
 // WithWindow bounds what a Paced handle has sent without an answer, in runs and
-// in bytes.
+// in bytes. A mux remembers its last answers to each producer, by default 128:
+// with more runs than that, a cut can leave frames unknown.
 func WithWindow(runs, bytes int) Option {
 	return func(c *config) { c.windowRuns, c.windowBytes = runs, bytes }
 }

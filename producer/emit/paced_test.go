@@ -214,6 +214,26 @@ func TestPacedReportsARejection(t *testing.T) {
 	arrived(t, m, 60)
 }
 
+// TestPacedFrameTheServerRefuses: a frame above max_payload is lost, and only it.
+func TestPacedFrameTheServerRefuses(t *testing.T) {
+	s := startServer(t)
+	startMux(t, s)
+	nc, _ := connect(t, s, true)
+	p, err := OpenPaced(nc, node, WithMaxFrame(3<<20))
+	openPaced(t, p, err)
+	ctx := within(t, 30*time.Second)
+	for _, size := range []int{10, 2<<20 + 1, 10} {
+		if err := p.Submit(ctx, "c", make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := p.Close(ctx)
+	if !errors.Is(err, window.ErrRejected) {
+		t.Errorf("error %v", err)
+	}
+	reported(t, r, Report{Submitted: 3, Settled: 2, Lost: 1})
+}
+
 // TestPacedSubmitWaits: a full buffer lets Submit wait, until there is room or
 // its context ends.
 func TestPacedSubmitWaits(t *testing.T) {
@@ -310,7 +330,7 @@ func TestPacedIgnoresStrangers(t *testing.T) {
 	for _, key := range []string{"x", "1-99999999999", "700-1", "-1"} {
 		_ = m.nc.Publish(p.pacer.inbox+key, control.Answer{Error: "no"}.Encode())
 	}
-	_ = m.nc.Publish("ds.settled.n1.notalife", nil)
+	_ = m.nc.Publish("ds.settled.n1%2Eexample.notalife", nil)
 	_ = m.nc.Publish(subjects.Default().Settled(subjects.Stream{Node: node, Life: m.life}), []byte("{"))
 	if err := m.nc.Flush(); err != nil {
 		t.Fatal(err)

@@ -182,7 +182,7 @@ func TestLongLossIsToldPiecewise(t *testing.T) {
 	nc, g := connect(t, s, false)
 	r, err := Open(nc, node, WithBuffer(10, 1000))
 	h := open(t, r, err)
-	for range 5<<19 + 3 {
+	for range maxStep + 1000 {
 		h.Submit("c", nil)
 	}
 	g.set(true)

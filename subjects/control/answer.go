@@ -14,6 +14,9 @@ const (
 	ErrorOrder = "order"
 	// ErrorRoom: the run was held and found no room; go back to Next.
 	ErrorRoom = "room"
+	// ErrorClosed: the stream's life is over, and it took nothing of the run;
+	// its producer numbers anew and sends it again.
+	ErrorClosed = "closed"
 	// ErrorLost: the frames got their positions and were then given up
 	// (Ds-Ack: committed).
 	ErrorLost = "lost"

@@ -33,30 +33,42 @@ func Up(t testing.TB, args ...string) *Stack {
 func (s *Stack) Start(t testing.TB) {
 	t.Helper()
 	s.Proc = Spawn(t, nil, DS(t), s.Args...)
-	s.WaitFor(t, "ready")
+	s.WaitFor(t, "Ctrl-C stops it") // the last that it prints
 }
 
 // NATS runs the nats tool against the stack and returns its output. It fails
 // the test when the tool fails.
 func (s *Stack) NATS(t testing.TB, args ...string) string {
 	t.Helper()
-	p, code := Run(t, nil, NATSTool(t), append([]string{"--server", s.URL, "--no-context"}, args...)...)
+	return NATS(t, s.URL, args...)
+}
+
+// SpawnNATS starts the nats tool against the stack.
+func (s *Stack) SpawnNATS(t testing.TB, args ...string) *Proc {
+	t.Helper()
+	return Command{Path: NATSTool(t), Args: args, Env: []string{"NATS_URL=" + s.URL}}.Spawn(t)
+}
+
+// Connect connects as anybody would.
+func (s *Stack) Connect(t testing.TB, opts ...nats.Option) *nats.Conn {
+	t.Helper()
+	return connect(t, s.URL, opts...)
+}
+
+// NATS runs the nats tool against a server and returns its output. It fails
+// the test when the tool fails.
+func NATS(t testing.TB, url string, args ...string) string {
+	t.Helper()
+	p, code := Command{Path: NATSTool(t), Args: args, Env: []string{"NATS_URL=" + url}}.Run(t)
 	if code != 0 {
 		t.Fatalf("nats %v: exit %d\n%s%s", args, code, p.Stdout(), p.Stderr())
 	}
 	return p.Stdout()
 }
 
-// SpawnNATS starts the nats tool against the stack.
-func (s *Stack) SpawnNATS(t testing.TB, args ...string) *Proc {
+func connect(t testing.TB, url string, opts ...nats.Option) *nats.Conn {
 	t.Helper()
-	return Spawn(t, nil, NATSTool(t), append([]string{"--server", s.URL, "--no-context"}, args...)...)
-}
-
-// Connect connects as anybody would.
-func (s *Stack) Connect(t testing.TB, opts ...nats.Option) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect(s.URL, opts...)
+	nc, err := nats.Connect(url, append([]nats.Option{nats.MaxReconnects(-1)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,8 @@ func (w *Window) Answer(k Key, a control.Answer, now time.Time) {
 		w.taken(t, a)
 	case control.ErrorOrder, control.ErrorRoom:
 		w.refuse(t, k.Attempt, a, changed, now)
+	case control.ErrorClosed:
+		w.shut(t, k.Attempt, now)
 	default:
 		w.reject(t, k.Attempt, a.Error, changed)
 	}
@@ -70,7 +72,7 @@ func (w *Window) seen(l subjects.Life, now time.Time) (changed bool) {
 func (w *Window) taken(t *item, a control.Answer) {
 	n := subjects.Position(t.run.Len())
 	switch {
-	case a.Life.IsZero(), a.Count != int(n), subjects.Node(a.Node) != w.cfg.Node, a.Position > subjects.MaxPosition-(n-1):
+	case a.Life.IsZero(), a.Count != int(n), a.Node != subjects.EncodeNode(w.cfg.Node), a.Position > subjects.MaxPosition-(n-1):
 		w.fail(fmt.Errorf("%w: %d frames for node %q were answered by %s", ErrAnswer, n, w.cfg.Node, a.Encode()))
 		w.done.unknown += uint64(n)
 	default:
@@ -112,6 +114,18 @@ func (w *Window) refuse(t *item, no uint32, a control.Answer, changed bool, now 
 		}
 		w.stuck = true
 	}
+}
+
+// shut books the refusal of a life that is over: the next one takes the run. Until
+// there is one, the window probes.
+func (w *Window) shut(t *item, no uint32, now time.Time) {
+	t.close(no)
+	if no == t.attempts {
+		w.again(t)
+		t.denied = true
+	}
+	w.beginReset(resetOver)
+	w.backOff(now)
 }
 
 // reject books an error that is final for the run. If another transmission is

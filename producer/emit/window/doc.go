@@ -33,7 +33,7 @@
 // handle so.
 //
 // A reset gives the producer a new id and numbers from 0. It happens when a
-// new life answers, when the mux has forgotten the producer, and when a run
+// new life answers, when a life says that it is closed, when the mux has forgotten the producer, and when a run
 // was rejected for good (the runs behind it bear numbers that no longer fit).
 // Before it, everything sent must be resolved: answered, or, when the life is
 // over, unanswered for Config.AnswerTimeout.

@@ -26,6 +26,7 @@ type simLife struct {
 	lost      uint64
 	gone      []control.Range // since the last announcement
 	closed    bool
+	closing   bool // refuses what it has not taken
 }
 
 // A simProducer is what a mux remembers of a producer.
@@ -145,6 +146,8 @@ func (l *simLife) take(s *sim, m Send, lossy bool) control.Answer {
 			s.t.Fatalf("run %v was sent with other frames before", m.Seq)
 		}
 		return a
+	case l.closing:
+		return control.Answer{Error: control.ErrorClosed}
 	case m.Seq.N > p.next:
 		return control.Answer{Error: control.ErrorOrder, Next: p.next}
 	case lossy && s.chance("room", 10):
@@ -264,6 +267,9 @@ func (s *sim) fault(what int) {
 	case 2: // the mux forgets its producers
 		s.forgets++
 		s.mux().producers = map[string]*simProducer{}
+	case 4: // the mux stops
+		s.restarts++
+		s.mux().closing = true
 	case 3: // an answer comes twice
 		if len(s.answers) > 0 {
 			s.answers = append(s.answers, s.answers[0])
@@ -273,6 +279,9 @@ func (s *sim) fault(what int) {
 
 // finish ends all faults and waits until the window is idle.
 func (s *sim) finish() {
+	if s.mux().closing {
+		s.restart()
+	}
 	for i := 0; !s.w.Idle(); i++ {
 		if i > 2000 {
 			s.t.Fatalf("not idle after %v without faults: %+v", s.now.Sub(start), s.w.Counts())
@@ -347,7 +356,7 @@ func simulate(t rapid.TB, pick func(string, int) int, length int, faults bool) *
 		if what != "fault" {
 			s.step(what)
 		} else if faults {
-			s.fault(pick("fault", 4))
+			s.fault(pick("fault", 5))
 		}
 	}
 	s.finish()
@@ -373,7 +382,7 @@ func TestLongHistories(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var total Counts
 	frames, taken := 0, 0
-	for i := range 400 {
+	for i := range 200 {
 		s := simulate(t, func(_ string, n int) int { return rng.IntN(n) }, 1000, i%2 == 0)
 		c := s.w.Counts()
 		total.Settled += c.Settled

@@ -304,6 +304,33 @@ func TestRejectionKeepsTheLife(t *testing.T) {
 	s.counts(Counts{Lost: 1, Taken: 1, Waiting: 1})
 }
 
+// TestClosedLifeRefuses: a mux that stops refuses what it does not take, and the
+// next one takes it.
+func TestClosedLifeRefuses(t *testing.T) {
+	s := newScript(t)
+	s.enqueue("a")
+	s.takes(s.sends("a=p1:0")[0], life1, 0)
+	s.enqueue("b", "c")
+	for _, k := range s.sends("b=p1:1", "c=p1:2") {
+		s.refuses(k, life1, control.ErrorClosed, 0)
+	}
+	s.sends()
+	s.pass(100 * time.Millisecond)
+	s.refuses(s.sends("b=p2:0")[0], life1, control.ErrorClosed, 0)
+	s.pass(200 * time.Millisecond)
+	s.takes(s.sends("b=p3:0")[0], life2, 0)
+	s.takes(s.sends("c=p3:1")[0], life2, 1)
+	s.counts(Counts{Taken: 3})
+}
+
+func TestNodesAreAnsweredAsTokens(t *testing.T) {
+	s := newScript(t)
+	s.w.cfg.Node = "host.example"
+	s.enqueue("a")
+	s.w.Answer(s.sends("a=p1:0")[0], control.Answer{Node: "host%2Eexample", Life: life1, Count: 1}, s.now)
+	s.counts(Counts{Taken: 1})
+}
+
 func TestAnswerThatDoesNotFit(t *testing.T) {
 	for _, a := range []control.Answer{
 		{Node: "n1", Life: life1, Count: 2},
