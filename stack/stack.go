@@ -101,7 +101,7 @@ func fresh(dir string) (bool, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("look into the data folder: %w", err)
+		return false, fmt.Errorf("look into the data folder: %w; make it readable, or choose another with --dir", err)
 	}
 	return len(entries) == 0, nil
 }

@@ -87,10 +87,23 @@ func (m *emitter) run(ctx context.Context, args []string) error {
 	}
 	stop := m.explainWaiting(handle)
 	defer stop()
-	submitted := m.submit(ctx, handle, channel, args[1:])
+	submitted := m.submitUntil(ctx, handle, channel, args[1:])
 	report, closed := handle.Close(ctx)
 	stop()
 	return m.verdict(ctx, report, errors.Join(submitted, closed))
+}
+
+// submitUntil is submit, but ends with ctx even while the standard input has
+// nothing to say: a read cannot be interrupted, and ends with the process.
+func (m *emitter) submitUntil(ctx context.Context, h *emit.Paced, c subjects.Channel, payload []string) error {
+	done := make(chan error, 1)
+	go func() { done <- m.submit(ctx, h, c, payload) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // submit sends the payload, or the lines. A line that is too long is named and

@@ -62,9 +62,19 @@ frame gets a position, and everything is committed in order to JetStream, where
 any NATS client reads it.
 
 Start with: ds up`,
-		Version:       service.Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		Version:                    service.Version,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		// Without these an unknown command would be cobra's error, which is no
+		// wrong usage by our exit code.
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			return unknown(c, args[0])
+		},
 	}
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -81,6 +91,15 @@ Start with: ds up`,
 		})
 	}
 	return root
+}
+
+// unknown names a command that there is not, and those that look like it.
+func unknown(c *cobra.Command, name string) error {
+	hint := ""
+	if like := c.SuggestionsFor(name); len(like) > 0 {
+		hint = "did you mean " + strings.Join(like, " or ") + "? "
+	}
+	return fmt.Errorf("%w: there is no command %q; %s%s --help lists them", service.ErrUsage, name, hint, c.CommandPath())
 }
 
 // exactly is cobra's ExactArgs and the like, with our exit code.

@@ -129,7 +129,7 @@ func (p *Proc) Wait(t testing.TB) int {
 	select {
 	case <-p.done:
 		return p.code
-	case <-time.After(5 * Patience):
+	case <-time.After(3 * Patience):
 		t.Fatalf("%s does not end", p.Name)
 		return -1
 	}
@@ -159,10 +159,10 @@ func (p *Proc) Stop(t testing.TB) int {
 	return p.Wait(t)
 }
 
-// Signal sends a signal.
+// Signal sends a signal. One that has ended takes none; its exit code tells.
 func (p *Proc) Signal(t testing.TB, s os.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		t.Fatalf("signal %s: %v", p.Name, err)
 	}
 }
