@@ -46,6 +46,9 @@ func Micro(ctx context.Context, n NATS, o Options, c MicroConfig, extra ...nats.
 		conn.Close()
 		return nil, fmt.Errorf("register the $SRV service %s: %w", c.Name, err)
 	}
+	// AddService notes its start without its lock after it has begun to answer;
+	// Reset notes it again with the lock.
+	s.Reset()
 	return &MicroService{Service: s, Conn: conn}, nil
 }
 
@@ -61,12 +64,19 @@ func (m *MicroService) Stop(ctx context.Context) error {
 	return nil
 }
 
+// CheckSRV is the health check that RunMicro passes once the service answers
+// under $SRV. A daemon sets it failed from its start on.
+const CheckSRV = "srv"
+
 // RunMicro is Micro for as long as ctx lasts; then it unregisters and drains
-// within the grace.
+// within the grace. It passes CheckSRV of the options' Health.
 func RunMicro(ctx context.Context, n NATS, o Options, c MicroConfig, grace time.Duration) error {
 	m, err := Micro(ctx, n, o, c)
 	if err != nil {
 		return err
+	}
+	if o.Health != nil {
+		o.Health.Set(CheckSRV, nil)
 	}
 	<-ctx.Done()
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)

@@ -83,6 +83,7 @@ func New(c Config, log zerolog.Logger) (*Daemon, error) {
 	d := &Daemon{cfg: c, store: s, intake: in, log: log, own: service.NewRegistry("ingestd"), up: make(chan struct{})}
 	d.conns = service.NewConnMetrics(d.own)
 	d.Health.Set("store", fmt.Errorf("starting"))
+	d.Health.Set(service.CheckSRV, fmt.Errorf("starting"))
 	return d, nil
 }
 

@@ -74,6 +74,7 @@ func New(c Config, log zerolog.Logger) (*Daemon, error) {
 	d := &Daemon{cfg: c, bus: b, log: log, Registry: service.NewRegistry("muxd")}
 	d.conns = service.NewConnMetrics(d.Registry)
 	d.Health.Set("mux", fmt.Errorf("starting"))
+	d.Health.Set(service.CheckSRV, fmt.Errorf("starting"))
 	return d, nil
 }
 
