@@ -87,8 +87,15 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// housekeeping is the longest the route loop sleeps.
-const housekeeping = time.Second
+const (
+	// housekeeping is the longest the route loop sleeps.
+	housekeeping = time.Second
+	// inbound is how many messages may lie between the connection and the
+	// inbox. The client library drops what finds it full, and reads thousands
+	// of small ones before the relay gets its turn: what a mux may have
+	// unsettled must fit.
+	inbound = 32768
+)
 
 // An Intake routes the frames of all streams to one Writer.
 type Intake struct {
@@ -182,7 +189,7 @@ func (in *Intake) Resumed() {
 // known is void, and a new Intake must read the store from the start. An
 // Intake runs once.
 func (in *Intake) Run(ctx context.Context, serving func()) error {
-	relay := make(chan *nats.Msg, 1024)
+	relay := make(chan *nats.Msg, inbound)
 	if err := in.subscribe(relay); err != nil {
 		return err
 	}
