@@ -113,6 +113,7 @@ func New(nc *nats.Conn, cfg Config, log zerolog.Logger, reg prometheus.Registere
 	}
 	cfg.BufferBytes = orDefault(cfg.BufferBytes, defaultBuffer)
 	cfg.PacedRoom = orDefault(cfg.PacedRoom, defaultPacedRoom)
+	cfg.Paced.Room = orDefault(cfg.Paced.Room, cfg.PacedRoom) // a run that never fits is refused, not held
 	cfg.StopWait = orDefault(cfg.StopWait, defaultStopWait)
 	b := &Bus{
 		cfg:       cfg,
@@ -220,5 +221,5 @@ func (b *Bus) room(cost int) bool {
 	defer b.mu.Unlock()
 	buffered := int(b.pacedBuffered.Load())
 	unsettled := b.ring.Paced() + buffered
-	return b.ring.Fits(buffered+cost) && (unsettled == 0 || unsettled+cost <= b.cfg.PacedRoom)
+	return b.ring.Fits(buffered+cost) && unsettled+cost <= b.cfg.PacedRoom
 }

@@ -61,14 +61,14 @@ func (b *Bus) handle(m *nats.Msg, now time.Time) {
 
 // submission takes one in: P4.
 func (b *Bus) submission(m *nats.Msg, now time.Time) {
+	if m.Reply != "" && !strings.HasPrefix(m.Reply, inboxes) { // first: a refusal is an answer, too
+		b.metrics.refused.WithLabelValues("reply").Inc()
+		m.Reply = ""
+	}
 	node, channel, err := b.cfg.Space.ParseSubmit(m.Subject)
 	if err != nil {
 		b.refuse(m, err)
 		return
-	}
-	if m.Reply != "" && !strings.HasPrefix(m.Reply, inboxes) {
-		b.metrics.refused.WithLabelValues("reply").Inc()
-		m.Reply = ""
 	}
 	b.mu.Lock()
 	s, err := b.open(node, now)

@@ -79,12 +79,13 @@ func (b *Bus) watch(last, now time.Time, reconnects *uint64) {
 	var old []*stream
 	b.mu.Lock()
 	for _, s := range b.streams {
-		if s.closing {
-			continue
+		if !s.closing {
+			old = append(old, s)
 		}
+	}
+	for _, s := range old { // not while ranging over streams, which grow here
 		born := b.nodes.Reborn(s.mux, now)
 		b.retire(s, now.Add(b.cfg.StopWait))
-		old = append(old, s)
 		if born != nil {
 			b.adopt(born, now)
 		}
@@ -97,12 +98,18 @@ func (b *Bus) watch(last, now time.Time, reconnects *uint64) {
 
 // stopIntake begins the end: no new submissions, every stream closes.
 func (b *Bus) stopIntake() {
-	b.unsubscribe(b.subs.submit)
 	if b.nc.IsConnected() {
-		// What the server sent before it heard of that is taken in.
-		if err := b.nc.FlushTimeout(b.cfg.StopWait); err != nil {
+		// What the server sent before it heard of that is taken in: drained,
+		// the subscription lives until then.
+		err := b.subs.submit.Drain()
+		if err == nil {
+			err = b.nc.FlushTimeout(b.cfg.StopWait)
+		}
+		if err != nil {
 			b.log.Warn().Err(err).Msg("flushing at the end of intake")
 		}
+	} else {
+		b.unsubscribe(b.subs.submit)
 	}
 	for range len(b.in) {
 		b.handle(<-b.in, time.Now())
