@@ -148,6 +148,29 @@ var ours = []string{
 	jetstream.ExpectedLastSeqHeader, jetstream.ExpectedStreamHeader,
 }
 
+// subjects are those of everything stored, as the server lists them.
+func (a *archive) subjects(t testing.TB) map[string]uint64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	js, err := jetstream.New(a.nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(ctx, a.space.StreamName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.State.Subjects) == 0 {
+		t.Fatal("the server lists no subjects")
+	}
+	return info.State.Subjects
+}
+
 // life is what is stored of a stream, as of the last read.
 func (a *archive) life(st subjects.Stream) *life {
 	a.mu.Lock()
