@@ -137,3 +137,28 @@ func TestEmitInterruptedSaysWhatIsOpen(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, p.Stderr())
 	}
 }
+
+// TestEmitWaitsForTheStack: without a mux it says so and waits; what it gives
+// up then is lost for certain, and what it does not is committed when the rest
+// of the stack comes, though NATS was away in between.
+func TestEmitWaitsForTheStack(t *testing.T) {
+	parts := harness.NewParts(t)
+	parts.StartServer(t)
+	patient := spawnSh(t, parts.URL, `printf 'a\nb\n' | ds emit --node n1 app.log`)
+	patient.WaitFor(t, `no mux answers for node "n1"; is muxd running?`)
+	hasty := spawnSh(t, parts.URL, "exec ds emit --node n2 app.log x")
+	hasty.WaitFor(t, `no mux answers for node "n2"`)
+	hasty.Signal(t, syscall.SIGINT)
+	if code := hasty.Wait(t); code != 130 || !strings.Contains(hasty.Stderr(), "interrupted: of 1 frames 0 are committed, 1 lost, 0 unknown") {
+		t.Errorf("exit %d\n%s", code, hasty.Stderr())
+	}
+	parts.StopServer()
+	parts.Pipe(t)
+	if code := patient.Wait(t); code != 0 {
+		t.Errorf("exit %d\n%s", code, patient.Stderr())
+	}
+	all := readStore(t, parts.Connect(t))
+	if len(all) != 2 || all[0].payload != "a" || all[1].payload != "b" {
+		t.Errorf("stored: %+v, want a and b", all)
+	}
+}

@@ -4,10 +4,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
+	"datastream/stack/server"
 	"datastream/test/harness"
 )
 
@@ -86,16 +86,37 @@ func TestPortsThatAreTaken(t *testing.T) {
 	upFails(t, []string{"--dir", t.TempDir(), "--listen", harness.FreeAddr(t), "--http", held}, held, "--http")
 }
 
+// upBesideDefaults starts a ds up without --listen and --http while the default
+// ports are taken, by the test or by whoever else on this machine.
+func upBesideDefaults(t *testing.T) *harness.Proc {
+	t.Helper()
+	for {
+		ours := hold(t, server.DefaultListen)
+		ours = hold(t, "127.0.0.1:9220") && ours
+		p := harness.Spawn(t, nil, harness.DS(t), "up", "--dir", t.TempDir())
+		p.WaitFor(t, "Ctrl-C stops it")
+		if ours || !strings.Contains(p.Stdout(), ":4222") && !strings.Contains(p.Stdout(), ":9220/") {
+			return p
+		}
+		p.Stop(t) // somebody has let a port go meanwhile: hold it
+	}
+}
+
+// hold takes an address until the test ends, and reports whether it was free.
+func hold(t *testing.T, addr string) bool {
+	t.Helper()
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return false
+	}
+	t.Cleanup(func() { l.Close() })
+	return true
+}
+
 // TestDefaultPortIsTaken: without --listen another port is found, and the
 // commands say which.
 func TestDefaultPortIsTaken(t *testing.T) {
-	for _, port := range []int{4222, 9220} {
-		if l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port)); err == nil {
-			t.Cleanup(func() { l.Close() })
-		} // else somebody holds it already, which will do
-	}
-	p := harness.Spawn(t, nil, harness.DS(t), "up", "--dir", t.TempDir())
-	p.WaitFor(t, "Ctrl-C stops it")
+	p := upBesideDefaults(t)
 	if !strings.Contains(p.Stderr(), "127.0.0.1:4222 is taken") {
 		t.Errorf("it does not say why: %s", p.Stderr())
 	}

@@ -51,18 +51,37 @@ func TestMuxKilledInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestIngestKilledInTheMiddle: each position is committed once, across a crash
+// TestIngestKilledInTheMiddle: each position is committed once, across crashes
 // of ingest (P7.4).
 func TestIngestKilledInTheMiddle(t *testing.T) {
 	parts := harness.NewParts(t)
 	_, ingest := parts.Pipe(t)
 	p := emitThrough(t, parts, func() {
-		ingest.Kill()
-		ingest.Wait(t)
-		parts.Ingestd(t).Serving(t)
+		for range 3 {
+			ingest.Kill()
+			ingest.Wait(t)
+			ingest = parts.Ingestd(t)
+			ingest.Serving(t)
+		}
 	})
 	if code := p.Wait(t); code != 0 {
 		t.Errorf("exit %d: the mux lived and had everything, nothing needs to be lost\n%s", code, p.Stderr())
+	}
+}
+
+// TestMuxRestartedInTheMiddle: a mux that stops in order has handed on all that
+// it took, so that ds emit goes on with the next one and knows of every line.
+func TestMuxRestartedInTheMiddle(t *testing.T) {
+	parts := harness.NewParts(t)
+	mux, _ := parts.Pipe(t)
+	p := emitThrough(t, parts, func() {
+		if code := mux.Stop(t); code != 0 {
+			t.Errorf("muxd: exit %d", code)
+		}
+		parts.Muxd(t).Serving(t)
+	})
+	if code := p.Wait(t); code != 0 {
+		t.Errorf("exit %d: the mux waited until all it had was settled\n%s", code, p.Stderr())
 	}
 }
 

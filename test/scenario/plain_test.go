@@ -54,6 +54,9 @@ func TestPlainNATS(t *testing.T) {
 func TestNATSToolShowsTheStack(t *testing.T) {
 	up := harness.Up(t)
 	commit(t, up.Connect(t), "ds.submit.n1.app.log", "hello")
+	if p, code := sh(t, up.URL, "ds wait"); code != 0 {
+		t.Fatalf("ds wait: exit %d\n%s", code, p.Stderr())
+	}
 	for _, x := range []struct {
 		command string
 		want    []string
