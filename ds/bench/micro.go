@@ -62,7 +62,7 @@ func encodeRuns(l load) error {
 	bytes := 0
 	for i := 0; i < l.frames; {
 		for range min(perRun, l.frames-i) {
-			cutter.Add(frame.Single("proc.app.stdout", subjects.Position(i), l.line), false)
+			cutter.AddFrame("proc.app.stdout", subjects.Position(i), l.line, false)
 			i++
 		}
 		cuts = cutter.Runs(cuts[:0])

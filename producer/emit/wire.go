@@ -99,7 +99,7 @@ type slicer struct {
 func (s *slicer) slice(entries []entry) (runs []frame.Cut, n int) {
 	for n < len(entries) && !s.cutter.Full(1, len(entries[n].payload)) {
 		e := &entries[n]
-		s.cutter.Add(frame.Single(e.channel, subjects.Position(n), e.payload), false)
+		s.cutter.AddFrame(e.channel, subjects.Position(n), e.payload, false)
 		n++
 	}
 	clear(s.cuts)

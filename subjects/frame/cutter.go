@@ -8,12 +8,13 @@ import "datastream/subjects"
 // Cutter is ready; it is not safe for concurrent use. It keeps the memory of
 // its largest slice for the next: let one serve many streams in turn.
 type Cutter struct {
-	open   map[key]int // the runs that may still grow, by index into cuts
-	cuts   []cut       // every run of the slice, in the order of first positions
-	pieces []piece     // what was added, in order
-	last   int         // the cut that took the last piece: neighbours share it
-	frames int
-	bytes  int
+	open    map[key]int // the runs that may still grow, by index into cuts
+	cuts    []cut       // every run of the slice, in the order of first positions
+	pieces  []piece     // what was added, in order
+	singles []entry     // of pieces that AddFrame made; used again for the next slice
+	last    int         // the cut that took the last piece: neighbours share it
+	frames  int
+	bytes   int
 }
 
 type key struct {
@@ -33,7 +34,8 @@ type cut struct {
 // A piece is a run as it was added, or part of it.
 type piece struct {
 	run  Run
-	next int // the next piece of the same cut; its last has none
+	lent bool // the run's entries are the cutter's
+	next int  // the next piece of the same cut; its last has none
 }
 
 // A Cut is one run of a finished slice.
@@ -54,9 +56,19 @@ func (c *Cutter) Full(n, bytes int) bool {
 func (c *Cutter) Add(r Run, paced bool) {
 	for r.Len() > 0 {
 		n, size := fit(r)
-		c.add(r.Slice(0, n), size, paced)
+		c.add(piece{run: r.Slice(0, n)}, size, paced)
 		r = r.Slice(n, r.Len())
 	}
+}
+
+// AddFrame is Add of a single frame, of which nothing else has made a run. The
+// cutter keeps payload as Add keeps a body; the frame itself costs no memory
+// of its own unless it becomes a run alone.
+func (c *Cutter) AddFrame(ch subjects.Channel, p subjects.Position, payload []byte, paced bool) {
+	at := len(c.singles)
+	c.singles = append(c.singles, entry{pos: p, len: uint32(len(payload))})
+	r := Run{Channel: ch, entries: c.singles[at : at+1 : at+1], buf: payload}
+	c.add(piece{run: r, lent: true}, len(payload), paced)
 }
 
 // fit says how many frames from the start of r make one run, at least one.
@@ -76,11 +88,12 @@ func fit(r Run) (n, size int) {
 }
 
 // add takes a piece that by itself may be a run.
-func (c *Cutter) add(r Run, size int, paced bool) {
+func (c *Cutter) add(p piece, size int, paced bool) {
+	r := p.run
 	c.frames += r.Len()
 	c.bytes += size
 	at := len(c.pieces)
-	c.pieces = append(c.pieces, piece{run: r})
+	c.pieces = append(c.pieces, p)
 	if i, ok := c.growing(r.Channel, paced); ok {
 		t := &c.cuts[i]
 		if t.frames+r.Len() <= RunFrames && t.bytes+size <= RunBytes {
@@ -115,6 +128,9 @@ func (c *Cutter) growing(channel subjects.Channel, paced bool) (int, bool) {
 func (c *Cutter) join(t cut) Run {
 	r := c.pieces[t.first].run
 	if t.first == t.last {
+		if c.pieces[t.first].lent {
+			r.entries = []entry{r.entries[0]}
+		}
 		return r
 	}
 	buf := make([]byte, 0, t.bytes+t.frames-1)
@@ -150,6 +166,6 @@ func (c *Cutter) Runs(dst []Cut) []Cut {
 	}
 	clear(c.open)
 	clear(c.pieces) // let go of the runs
-	*c = Cutter{open: c.open, cuts: c.cuts[:0], pieces: c.pieces[:0]}
+	*c = Cutter{open: c.open, cuts: c.cuts[:0], pieces: c.pieces[:0], singles: c.singles[:0]}
 	return dst
 }

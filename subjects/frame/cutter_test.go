@@ -190,3 +190,52 @@ func TestLoneRunIsNotCopied(t *testing.T) {
 		t.Fatalf("got %+v, want the run itself", cuts)
 	}
 }
+
+// Frames that are added one by one make the runs that runs of one would, and
+// those of a slice stay as they are when the cutter goes on to the next.
+func TestAddFrameIsAddOfASingle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var one, other Cutter
+		var got, want []Cut
+		var texts []string
+		next := subjects.Position(0)
+		for range rapid.IntRange(1, 4).Draw(t, "slices") {
+			for range rapid.IntRange(1, 40).Draw(t, "frames") {
+				ch := rapid.SampledFrom([]subjects.Channel{"a", "b", "c", "d"}).Draw(t, "channel")
+				payload := []byte(strings.Repeat(string(rune('a'+int(next)%26)), sizes.Draw(t, "size")))
+				paced := rapid.Bool().Draw(t, "paced")
+				one.AddFrame(ch, next, payload, paced)
+				other.Add(Single(ch, next, payload), paced)
+				next++
+			}
+			got, want = one.Runs(got), other.Runs(want)
+			for _, c := range got[len(texts):] {
+				texts = append(texts, fmt.Sprint(c.Paced, c.Run.Channel, c.Run.First(), c.Run.Header(), string(c.Run.Body())))
+			}
+		}
+		for i, c := range want {
+			text := fmt.Sprint(c.Paced, c.Run.Channel, c.Run.First(), c.Run.Header(), string(c.Run.Body()))
+			now := fmt.Sprint(got[i].Paced, got[i].Run.Channel, got[i].Run.First(), got[i].Run.Header(), string(got[i].Run.Body()))
+			if len(got) != len(want) || texts[i] != text || now != text {
+				t.Fatalf("run %d of %d: %.80s, later %.80s, want %.80s of %d", i, len(got), texts[i], now, text, len(want))
+			}
+		}
+	})
+}
+
+// A frame that is joined to others costs no memory of its own.
+func TestAddFrameDoesNotAllocate(t *testing.T) {
+	var c Cutter
+	var cuts []Cut
+	payload := []byte("payload")
+	slice := func() {
+		for i := range 1000 {
+			c.AddFrame("a", subjects.Position(i), payload, false)
+		}
+		cuts = c.Runs(cuts[:0])
+	}
+	slice()
+	if n := testing.AllocsPerRun(10, slice); n > 2 { // body and entries of the run
+		t.Errorf("%v allocations for a run of 1000 frames, want 2", n)
+	}
+}
