@@ -15,7 +15,7 @@ const (
 	DefaultHeld           = 8 << 20
 	DefaultHold           = 5 * time.Second
 	DefaultPacedProducers = 4096
-	DefaultMemory         = 128
+	DefaultMemory         = 512 // twice what a handle has unanswered
 )
 
 // PacedConfig is what Paced may be told. Fields that are not above zero take

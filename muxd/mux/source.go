@@ -30,8 +30,8 @@ func (s *source) expected() uint64 {
 
 // remember notes a run as taken, and forgets the oldest past the limit.
 func (s *source) remember(t taken, limit int) {
-	if len(s.taken) >= limit {
-		s.taken = append(s.taken[:0], s.taken[len(s.taken)-limit+1:]...)
+	if n := len(s.taken); n >= limit {
+		s.taken = s.taken[n-limit+1:] // append moves them, now and then
 	}
 	s.taken = append(s.taken, t)
 	s.next = t.n + uint64(t.count)

@@ -15,7 +15,7 @@ const (
 	DefaultBufferFrames     = 65_536
 	DefaultBufferBytes      = 16 << 20 // of a Remote
 	DefaultPacedBufferBytes = 4 << 20  // of a Paced
-	DefaultWindowRuns       = 64
+	DefaultWindowRuns       = 256
 	DefaultWindowBytes      = 4 << 20
 )
 
