@@ -3,9 +3,11 @@ package bus
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
+	"datastream/subjects"
 	"datastream/subjects/frame"
 )
 
@@ -63,18 +65,29 @@ func (b *Bus) drain(p *publisher, s *stream) {
 	b.kick()
 }
 
+// maxSubjects bounds the subjects a publisher remembers; past it they are
+// spelled anew.
+const maxSubjects = 32768
+
 // A publisher writes positioned runs; it reuses what it can and belongs to
 // one goroutine.
 type publisher struct {
-	bus    *Bus
-	msg    nats.Msg
-	pos    []string
-	run    []string
-	header nats.Header
+	bus      *Bus
+	subjects map[name]string
+	msg      nats.Msg
+	pos      []string
+	run      []string
+	header   nats.Header
+}
+
+// A name is a channel of a stream.
+type name struct {
+	stream  subjects.Stream
+	channel subjects.Channel
 }
 
 func newPublisher(b *Bus) *publisher {
-	p := &publisher{bus: b, pos: make([]string, 1), run: make([]string, 1), header: nats.Header{}}
+	p := &publisher{bus: b, subjects: make(map[name]string), pos: make([]string, 1), run: make([]string, 1), header: nats.Header{}}
 	p.header[frame.HeaderPos] = p.pos
 	p.msg.Header = p.header
 	return p
@@ -90,13 +103,27 @@ func (p *publisher) frames(s *stream, r frame.Run) {
 	} else {
 		delete(p.header, frame.HeaderRun)
 	}
-	p.msg.Subject = p.bus.cfg.Space.Frame(s.id, r.Channel)
+	p.msg.Subject = p.subject(name{s.id, r.Channel})
 	p.msg.Data = r.Body()
 	if err := p.bus.carrier.PublishMsg(&p.msg); err != nil {
 		p.bus.publishFailed("frame", err)
 		return
 	}
 	p.bus.metrics.published.Add(float64(r.Len()))
+}
+
+func (p *publisher) subject(n name) string {
+	if s, ok := p.subjects[n]; ok {
+		return s
+	}
+	if len(p.subjects) == maxSubjects {
+		clear(p.subjects)
+	}
+	s := p.bus.cfg.Space.Frame(n.stream, n.channel)
+	// The channel is part of the message it came in, which must not stay.
+	n.channel = subjects.Channel(strings.Clone(string(n.channel)))
+	p.subjects[n] = s
+	return s
 }
 
 // flush publishes the outbox.
