@@ -70,7 +70,7 @@ func (w *Writer) singles(ctx context.Context, msgs []Message) (int, error) {
 	base := w.asked + 1
 	for i := range msgs {
 		w.enc.begin(w.next(i, 1))
-		if err := w.publish(&msgs[i], w.ask()); err != nil {
+		if err := w.publish(i, msgs[i].Run, w.ask()); err != nil {
 			return 0, err
 		}
 	}
@@ -110,7 +110,7 @@ func (w *Writer) batch(ctx context.Context, msgs []Message) error {
 			reply = w.ask()
 		}
 		w.enc.batch(id, i+1, i == last)
-		if err := w.publish(&msgs[i], reply); err != nil {
+		if err := w.publish(i, msgs[i].Run, reply); err != nil {
 			return err
 		}
 	}

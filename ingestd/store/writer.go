@@ -29,6 +29,8 @@ type Writer struct {
 	status chan nats.Status // what the connection has lost
 	timer  *time.Timer      // runs while a commit does
 
+	subjects []string // of the messages of the commit that was begun
+
 	limit   int           // messages in a batch
 	instant int64         // of the last commit seen
 	dirty   bool          // Resync must come next
@@ -101,13 +103,16 @@ func (w *Writer) begin(now int64, msgs []Message, limit int) error {
 		return fmt.Errorf("%w: %d messages, at most %d make one commit", ErrMessage, len(msgs), limit)
 	}
 	maxPayload := int(w.nc.MaxPayload())
+	w.subjects = w.subjects[:0]
 	for i := range msgs {
 		if err := checkRun(msgs[i].Run, maxPayload); err != nil {
 			return err
 		}
-		if _, err := w.known.subject(w.cfg.Space, &msgs[i]); err != nil {
+		subject, err := w.known.subject(w.cfg.Space, &msgs[i])
+		if err != nil {
 			return err
 		}
+		w.subjects = append(w.subjects, subject)
 	}
 	for len(w.acks) > 0 {
 		<-w.acks
@@ -139,17 +144,13 @@ func (w *Writer) next(skip, n int) frame.Commit {
 	return frame.Commit{First: w.last.Load() + 1 + uint64(skip), Count: uint64(n), Instant: w.instant}
 }
 
-// publish sends one message; an empty reply asks for no answer.
-func (w *Writer) publish(m *Message, reply string) error {
-	subject, err := w.known.subject(w.cfg.Space, m)
-	if err != nil {
-		return err
-	}
-	switch err := w.nc.PublishMsg(w.enc.message(subject, reply, m.Run)); {
+// publish sends the run of the i-th message; an empty reply asks for no answer.
+func (w *Writer) publish(i int, r frame.Run, reply string) error {
+	switch err := w.nc.PublishMsg(w.enc.message(w.subjects[i], reply, r)); {
 	case err == nil:
 		return nil
 	case errors.Is(err, nats.ErrMaxPayload): // reconnected to a server that takes less
-		return fmt.Errorf("%w: a run of channel %q with %d bytes: %w", ErrMessage, m.Run.Channel, len(m.Run.Body()), err)
+		return fmt.Errorf("%w: a run of channel %q with %d bytes: %w", ErrMessage, r.Channel, len(r.Body()), err)
 	default:
 		return fmt.Errorf("%w: %w", ErrUnclear, err)
 	}
