@@ -14,7 +14,7 @@ RACE  := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 folders = $(sort $(shell grep -rlE --include='*_test.go' $(1) . | xargs -n1 dirname))
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test lint bench fuzz rewrite clean
+.PHONY: help build run test lint bench gobench fuzz rewrite clean
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +36,10 @@ lint: ## Check formatting, and vet for Linux, macOS and Windows
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
 
-bench: ## Run the benchmarks (BENCH=regexp)
+bench: ## Measure the speed of this machine, beside plain NATS (ARGS='--only hot …')
+	$(GO) run -trimpath ./ds bench $(ARGS)
+
+gobench: ## Run the Go benchmarks (BENCH=regexp)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(call folders,'^func Benchmark')
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
