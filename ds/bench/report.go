@@ -103,5 +103,16 @@ func rate(s spread.Spread) string {
 	case s.Median >= 1e3:
 		unit, name = 1e3, " k"
 	}
-	return fmt.Sprintf("%.3g%s [%.3g %.3g]", s.Median/unit, name, s.Q1/unit, s.Q3/unit)
+	return fmt.Sprintf("%s%s [%s %s]", digits(s.Median/unit), name, digits(s.Q1/unit), digits(s.Q3/unit))
+}
+
+// digits writes about three of them, and no exponent.
+func digits(v float64) string {
+	switch {
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
 }
