@@ -1,9 +1,7 @@
 package invariant
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -250,118 +248,4 @@ func (l *life) payloads(c subjects.Channel) (out []string) {
 		}
 	}
 	return out
-}
-
-// A watcher sees every message of the pipe.
-type watcher struct {
-	space subjects.Space
-
-	mu         sync.Mutex
-	beats      map[subjects.Stream]control.Beat
-	settled    map[subjects.Stream]control.Settled
-	tampered   bool // a test forges messages: what is seen is not only the pipe's
-	violations []string
-	submits    []*nats.Msg // kept while keep is set
-	keep       bool
-	foreign    map[string]int // subjects outside of everything that we publish
-}
-
-// newWatcher watches with an operator's connection.
-func newWatcher(nc *nats.Conn, space subjects.Space) (*watcher, error) {
-	w := &watcher{
-		space: space, foreign: map[string]int{},
-		beats: map[subjects.Stream]control.Beat{}, settled: map[subjects.Stream]control.Settled{},
-	}
-	sub, err := nc.Subscribe(">", w.see)
-	if err == nil {
-		err = sub.SetPendingLimits(-1, -1)
-	}
-	return w, errors.Join(err, nc.Flush())
-}
-
-func (w *watcher) see(m *nats.Msg) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	class, _, _ := bytes.Cut(bytes.TrimPrefix([]byte(m.Subject), []byte(w.space.Prefix()+".")), []byte("."))
-	var err error
-	switch string(class) {
-	case "submit":
-		if w.keep {
-			w.submits = append(w.submits, m)
-		}
-	case "frame":
-		_, _, err = w.space.ParseFrame(m.Subject)
-	case "store":
-		_, _, err = w.space.ParseStore(m.Subject)
-	case "repair":
-		_, err = w.space.ParseRepair(m.Subject)
-	case "beat":
-		var st subjects.Stream
-		if st, err = w.space.ParseBeat(m.Subject); err == nil {
-			var b control.Beat
-			if b, err = control.DecodeBeat(m.Data); err == nil {
-				w.beats[st] = b
-			}
-		}
-	case "settled":
-		var st subjects.Stream
-		if st, err = w.space.ParseSettled(m.Subject); err == nil {
-			var s control.Settled
-			if s, err = control.DecodeSettled(m.Data); err == nil {
-				w.settled[st] = s
-			}
-		}
-	default:
-		if !bytes.HasPrefix([]byte(m.Subject), []byte("_INBOX.")) && m.Subject[0] != '$' {
-			w.foreign[m.Subject]++
-		}
-	}
-	if err != nil && !w.tampered && len(w.violations) < 20 {
-		w.violations = append(w.violations, fmt.Sprintf("%.200q was published: %v", m.Subject, err))
-	}
-}
-
-// tamper says that from now on the test itself publishes what only the pipe
-// may.
-func (w *watcher) tamper() {
-	w.mu.Lock()
-	w.tampered = true
-	w.mu.Unlock()
-}
-
-// verify fails the test for what was published and is not canonical (P2.2).
-func (w *watcher) verify(t testing.TB) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, v := range w.violations {
-		t.Error(v)
-	}
-	w.violations = nil
-}
-
-// stray is how often a subject outside of the pipe was published.
-func (w *watcher) stray(subject string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.foreign[subject]
-}
-
-// account is what mux and ingest last said of a stream.
-func (w *watcher) account(st subjects.Stream) (control.Beat, control.Settled) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.beats[st], w.settled[st]
-}
-
-// record keeps the submissions seen from now on, until stop returns them.
-func (w *watcher) record() (stop func() []*nats.Msg) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keep, w.submits = true, nil
-	return func() []*nats.Msg {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.keep = false
-		return w.submits
-	}
 }

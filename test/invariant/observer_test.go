@@ -128,7 +128,7 @@ func TestPerfectCarrierNeedsNoRepair(t *testing.T) {
 	p.stored(t, st, 1)
 	total := 1
 	rapid.Check(t, func(rt *rapid.T) {
-		channels := rapid.IntRange(1, 300).Draw(rt, "channels")
+		channels := rapid.IntRange(1, 3000).Draw(rt, "channels")
 		size := rapid.IntRange(0, 2000).Draw(rt, "largest payload")
 		frames := rapid.IntRange(1, 6000).Draw(rt, "frames")
 		if rapid.Bool().Draw(rt, "backlog") {

@@ -88,7 +88,7 @@ func start(o stack.Options, c *courier) (*pipe, error) {
 	}
 	if err == nil {
 		p.archive = newArchive(p.operator, s.Space())
-		p.watcher, err = newWatcher(p.operator, s.Space())
+		p.watcher, err = newWatcher(func() (*nats.Conn, error) { return s.Connect(server.Operator) }, s.Space())
 	}
 	if err != nil {
 		s.Close()
@@ -99,6 +99,7 @@ func start(o stack.Options, c *courier) (*pipe, error) {
 
 func (p *pipe) close() {
 	p.operator.Close()
+	p.watcher.close()
 	p.Stack.Close()
 }
 

@@ -122,7 +122,7 @@ func TestServiceRequestsChangeNothing(t *testing.T) {
 			}
 		}
 	}
-	flush(t, p.operator)
+	p.catchUp(t)
 	if n := p.watcher.stray("evil"); n > 0 {
 		t.Errorf("%d answers went to a subject of the asker's choice", n)
 	}
@@ -219,7 +219,7 @@ func TestRepliesGoToInboxesOnly(t *testing.T) {
 	raw.sync()
 	replies(4 * 8)
 	gapsAre(t, p.stored(t, st, 1+8))
-	flush(t, p.operator)
+	p.catchUp(t)
 	for _, s := range []string{"evil", "_INBOX", "_INBOXES.x", "_inbox.x", ">"} {
 		if n := p.watcher.stray(s); n > 0 {
 			t.Errorf("%d messages went to %q", n, s)
