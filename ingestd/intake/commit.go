@@ -101,12 +101,6 @@ func (in *Intake) commitNext() {
 	if in.inflight != nil {
 		return
 	}
-	if len(in.alone) > 0 {
-		j := in.alone[0]
-		in.alone = in.alone[1:]
-		in.send(j)
-		return
-	}
 	if in.queue.empty() {
 		return
 	}
@@ -198,7 +192,7 @@ func (in *Intake) failed(j *job, o outcome) {
 		return
 	}
 	if errors.Is(o.err, store.ErrMessage) {
-		in.unstorable(j)
+		in.unstorable(next)
 		return
 	}
 	if in.failing == nil || in.failing.Error() != o.err.Error() {
@@ -210,9 +204,10 @@ func (in *Intake) failed(j *job, o outcome) {
 	in.send(next)
 }
 
-// unstorable finds the message that the store can never hold, by sending each
-// alone; its frames are given up, for everything else would wait behind it.
-func (in *Intake) unstorable(j *job) {
+// unstorable finds the message that the store can never hold, by putting each
+// back to go alone; its frames are given up, for everything else would wait
+// behind it.
+func (in *Intake) unstorable(j job) {
 	if len(j.msgs) == 1 {
 		r, s := j.msgs[0].Run, j.streams[0]
 		in.log.Error().Stringer("stream", s.id).Stringer("position", r.First()).Int("frames", r.Len()).
@@ -222,9 +217,11 @@ func (in *Intake) unstorable(j *job) {
 		in.activate(s)
 		return
 	}
-	for i := range j.msgs {
-		in.alone = append(in.alone, job{msgs: j.msgs[i : i+1], streams: j.streams[i : i+1]})
+	items := make([]item, len(j.msgs))
+	for i, m := range j.msgs {
+		items[i] = item{stream: j.streams[i], run: m.Run, late: true, alone: true}
 	}
+	in.queue.unread(items)
 }
 
 // again puts the frames that resync did not find back to the front.
@@ -250,6 +247,9 @@ func (in *Intake) works() {
 	in.log.Info().Msg("commits work again")
 	in.failing = nil
 	in.ledger.Hold(false, time.Now())
+	for _, s := range in.streams { // what was not given up meanwhile
+		in.activate(s)
+	}
 	in.cfg.State(nil)
 }
 

@@ -14,6 +14,7 @@ import (
 type inbox struct {
 	limit   int
 	ready   chan struct{} // the inbox was empty and is not
+	passed  chan struct{} // the relay has come upon a nil message
 	dropped atomic.Uint64
 
 	mu    sync.Mutex
@@ -22,7 +23,7 @@ type inbox struct {
 }
 
 func newInbox(limit int) *inbox {
-	return &inbox{limit: limit, ready: make(chan struct{}, 1)}
+	return &inbox{limit: limit, ready: make(chan struct{}, 1), passed: make(chan struct{}, 1)}
 }
 
 // relay moves messages from the client library, which bounds by count alone,
@@ -31,11 +32,21 @@ func (b *inbox) relay(ctx context.Context, from <-chan *nats.Msg) {
 	for {
 		select {
 		case m := <-from:
+			if m == nil {
+				b.passed <- struct{}{}
+				continue
+			}
 			b.put(m)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// pass waits until the relay has moved everything that is in its channel.
+func (b *inbox) pass(relay chan<- *nats.Msg) {
+	relay <- nil
+	<-b.passed
 }
 
 func (b *inbox) put(m *nats.Msg) {

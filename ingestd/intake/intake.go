@@ -105,6 +105,7 @@ type Intake struct {
 	log     zerolog.Logger
 	metrics *metrics
 
+	relay  chan *nats.Msg // between the connection and the inbox
 	inbox  *inbox
 	subs   subscriptions
 	prefix string // of the inbox for repair answers, with its final dot
@@ -118,13 +119,13 @@ type Intake struct {
 	streams  map[subjects.Stream]*stream
 	active   []*stream // something is due by itself
 	waiting  int       // cost of frames in all windows
+	pushed   int       // cost of frames that windows got since they were last asked
 	queue    queue
 	batch    batcher
 	repairs  map[string]request
 	asked    uint64
 	strange  map[subjects.Stream]time.Time // lives that were asked for a beat
 	inflight *job
-	alone    []job // messages of a commit that holds one nobody can store
 	failing  error
 	void     error     // what is known is of another store
 	lookedAt time.Time // of all lives
@@ -156,20 +157,22 @@ func New(nc *nats.Conn, w Writer, cfg Config, log zerolog.Logger, reg prometheus
 	return in
 }
 
-// Restore takes note of a stored message that was read at start. evicted says
-// that the store has let go of older ones: then what is missing before a
-// life's first stored frame has aged out and is not asked for (P8.3).
-func (in *Intake) Restore(m store.Stored, evicted bool) {
+// Evicting says that the store has let go of messages: what is missing of a
+// life may have aged out, which is no loss (P8.3).
+func (in *Intake) Evicting() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.ledger.Evicting()
+}
+
+// Restore takes note of a stored message that was read at start.
+func (in *Intake) Restore(m store.Stored) {
 	now := time.Now()
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	known := in.ledger.Find(m.Stream) != nil
 	a := in.ledger.Restore(m.Stream, now)
 	if a == nil {
 		return // more lives than the ledger holds: its frames are refused
-	}
-	if !known && evicted {
-		a.Evicted(m.Run.First())
 	}
 	a.Commit(m.Run)
 }
@@ -189,14 +192,15 @@ func (in *Intake) Resumed() {
 // known is void, and a new Intake must read the store from the start. An
 // Intake runs once.
 func (in *Intake) Run(ctx context.Context, serving func()) error {
-	relay := make(chan *nats.Msg, inbound)
-	if err := in.subscribe(relay); err != nil {
+	in.relay = make(chan *nats.Msg, inbound)
+	if err := in.subscribe(in.relay); err != nil {
 		return err
 	}
+	in.Resumed() // reading the store took its time: no mux was silent meanwhile
 	serving()
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var loops sync.WaitGroup
-	loops.Go(func() { in.inbox.relay(work, relay) })
+	loops.Go(func() { in.inbox.relay(work, in.relay) })
 	loops.Go(func() { in.commitLoop(work) })
 	err := in.routeLoop(ctx)
 	cancel()

@@ -20,6 +20,7 @@ type item struct {
 	stream *stream
 	run    frame.Run
 	late   bool
+	alone  bool // is a commit of its own: one like it can never be stored
 }
 
 func (q *queue) empty() bool { return q.head == len(q.items) }
@@ -85,7 +86,7 @@ func (q *queue) sift() bool {
 	q.head++
 	items := make([]item, len(left))
 	for i, r := range left {
-		items[i] = item{stream: it.stream, run: r, late: true}
+		items[i] = item{stream: it.stream, run: r, late: true, alone: it.alone}
 	}
 	q.unread(items)
 	return true
@@ -113,13 +114,16 @@ func (q *queue) next(b *batcher, maxMessages, maxBytes int) job {
 			continue
 		}
 		size := it.run.Bytes()
-		if b.runs > 0 && (b.runs >= maxMessages || b.bytes+size > maxBytes) {
+		if b.runs > 0 && (it.alone || b.runs >= maxMessages || b.bytes+size > maxBytes) {
 			break
 		}
 		b.add(it, size)
 		q.bytes -= it.run.Cost()
 		q.items[q.head] = item{}
 		q.head++
+		if it.alone {
+			break
+		}
 	}
 	if q.empty() {
 		q.items, q.head = q.items[:0], 0

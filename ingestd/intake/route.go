@@ -62,7 +62,7 @@ func (in *Intake) routeLoop(ctx context.Context) error {
 		next := in.keepHouse(time.Now(), touched)
 		touched = touched[:0]
 		in.commitNext()
-		idle := in.inflight == nil && in.queue.empty() && len(in.alone) == 0
+		idle := in.inflight == nil && in.queue.empty()
 		void := in.void
 		in.mu.Unlock()
 		if void != nil {
@@ -117,10 +117,11 @@ func (in *Intake) frames(m *nats.Msg, now time.Time) *stream {
 		return nil
 	}
 	s := in.open(account)
-	if in.queue.bytes+in.waiting+run.Cost() > in.cfg.QueueBytes+in.cfg.WindowBytes {
+	if in.queue.bytes+in.waiting+in.pushed+run.Cost() > in.cfg.QueueBytes+in.cfg.WindowBytes {
 		in.metrics.dropped.WithLabelValues("queue").Add(float64(run.Len()))
 		return nil // has not arrived: a hole that repair may heal
 	}
+	in.pushed += run.Cost()
 	fresh, duplicates := account.Arrive(run, nil)
 	in.metrics.arrived.Add(float64(run.Len()))
 	in.metrics.duplicates.Add(float64(duplicates))
@@ -212,6 +213,7 @@ func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
 		in.advance(s, now)
 		in.activate(s)
 	}
+	in.pushed = 0
 	in.boundWindows()
 	in.lookAtLives(now)
 	next := now.Add(housekeeping)
@@ -293,7 +295,11 @@ func (in *Intake) lookAtLives(now time.Time) {
 	in.lookedAt = now
 	in.ledger.Each(func(a *ledger.Account) {
 		over := a.Over()
-		if a.Tick(now); a.Over() != over {
+		a.Tick(now)
+		if a.News() {
+			in.activate(in.open(a))
+		}
+		if a.Over() != over {
 			if !a.Counts().Heard.IsZero() { // else one that ended before this process began
 				in.log.Info().Stringer("stream", a.Stream()).Msg("a life is over: its mux has been silent for a minute")
 			}
@@ -329,12 +335,13 @@ func (in *Intake) forceAll() {
 	}
 }
 
-// stopIntake ends the stream of messages; what the server has sent is taken in.
+// stopIntake ends the stream of messages; what the server has sent before it
+// heard of that is taken in: drained, a subscription lives until then.
 func (in *Intake) stopIntake() {
-	in.unsubscribe(in.subs.frames, in.subs.beats)
-	if in.nc.IsConnected() {
-		if err := in.nc.FlushTimeout(in.cfg.StopWait); err != nil {
-			in.log.Warn().Err(err).Msg("flushing at the end of intake")
-		}
+	if !in.nc.IsConnected() {
+		in.unsubscribe(in.subs.frames, in.subs.beats)
+	} else if err := errors.Join(in.subs.frames.Drain(), in.subs.beats.Drain(), in.nc.FlushTimeout(in.cfg.StopWait)); err != nil {
+		in.log.Warn().Err(err).Msg("flushing at the end of intake")
 	}
+	in.inbox.pass(in.relay)
 }

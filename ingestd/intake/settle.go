@@ -18,6 +18,7 @@ func (in *Intake) announce(s *stream, now time.Time) {
 		return
 	}
 	s.announced = now
+	s.due = now.Add(in.cfg.SettleEvery) // an announcement is bounded: there may be more
 	if err := in.nc.PublishMsg(&nats.Msg{Subject: in.cfg.Space.Settled(s.id), Data: news.Encode()}); err != nil {
 		in.metrics.unsent.Inc() // the mux's next beat shows that it has not heard
 	}
