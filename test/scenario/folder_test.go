@@ -56,7 +56,11 @@ func TestStoreThatIsGone(t *testing.T) {
 	if code := up.Stop(t); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	gone := filepath.Join(up.Dir, "jetstream", "$G", "streams", "DATASTREAM")
+	found, err := filepath.Glob(filepath.Join(up.Dir, "jetstream", "*", "streams", "DATASTREAM"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the store's folder: %q, %v", found, err)
+	}
+	gone := found[0]
 	if err := os.Rename(gone, filepath.Join(t.TempDir(), "DATASTREAM")); err != nil {
 		t.Fatal(err)
 	}
