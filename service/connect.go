@@ -18,6 +18,7 @@ import (
 const (
 	pingInterval   = 20 * time.Second
 	dialTimeout    = 2 * time.Second
+	flushTimeout   = 5 * time.Second        // a server that stops reading blocks a writer this long
 	firstReconnect = 100 * time.Millisecond // doubled at each round of servers
 	lastReconnect  = 2 * time.Second
 	repeatReason   = 30 * time.Second // an unchanged reason is logged this often
@@ -92,6 +93,7 @@ func (c *Conn) standing(o Options) []nats.Option {
 		nats.CustomReconnectDelay(retry.delay),
 		nats.PingInterval(pingInterval),
 		nats.ReconnectBufSize(-1),
+		nats.FlusherTimeout(flushTimeout),
 		nats.SetCustomDialer(c.dialer),
 		nats.ConnectHandler(func(nc *nats.Conn) { c.events.up(nc) }),
 		nats.ReconnectHandler(func(nc *nats.Conn) { c.events.up(nc) }),

@@ -63,6 +63,7 @@ type Ledger struct {
 	accounts map[subjects.Stream]*Account
 	holes    int  // of all accounts
 	held     bool // nothing is given up
+	evicting bool // the store had let go of messages when it was read
 
 	epoch time.Time     // what now is relative to
 	now   time.Duration // the latest instant told

@@ -10,6 +10,9 @@ import (
 // beat takes what the mux says. Beats may come twice and out of order: nothing
 // that one said falls, and a closing beat stays the last word.
 func (a *Account) beat(b control.Beat, t time.Duration) {
+	if a.heard.IsZero() {
+		a.evict(b.Below)
+	}
 	a.quiet, a.heard = t, a.ledger.epoch.Add(t)
 	a.dead = false
 	k := a.last
@@ -40,6 +43,9 @@ func (a *Account) Tick(now time.Time) {
 	t := l.tell(now)
 	a.mark(t)
 	if !l.held && !a.last.Closed && t-max(a.quiet, l.since) >= l.cfg.Dead {
+		if first, ok := a.arrived.After(0); ok && a.heard.IsZero() {
+			a.evict(first.From)
+		}
 		a.dead = true
 	}
 	a.judge()

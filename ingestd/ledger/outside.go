@@ -9,18 +9,26 @@ import (
 	"datastream/subjects/frame"
 )
 
-// Evicted says that the store has let go of what it once held below first:
-// these positions were committed, have aged out and are not asked for (P8.3).
-// It is for an account just restored.
-func (a *Account) Evicted(first subjects.Position) {
-	if first == 0 {
+// Evicting says that the store has let go of messages before it was read: what
+// is missing of a life may have been committed and aged out, which is no loss
+// (P8.3). What tells the two apart is the first beat of the life: below the
+// settled bound that its mux has heard, what is missing is evicted; from there
+// on it is a hole like any other. A life that never beats again is taken to be
+// evicted below its first stored frame.
+func (l *Ledger) Evicting() { l.evicting = true }
+
+// evict takes what is missing below a position for committed and aged out.
+func (a *Account) evict(below subjects.Position) {
+	if !a.ledger.evicting || below == 0 {
 		return
 	}
-	a.arrived.Add(control.Range{From: 0, To: first - 1})
-	a.raise(first)
-	a.sure = first
-	a.overflow()
+	a.arrived.Add(control.Range{From: 0, To: below - 1})
+	a.raise(below)
+	a.sure = max(a.sure, below)
 }
+
+// News reports whether TakeGone has something.
+func (a *Account) News() bool { return a.news.Len() > 0 }
 
 // Uncommitted appends to out the parts of r that are not known to be
 // committed: what is left to commit after another writer, or a commit of ours

@@ -217,17 +217,17 @@ func (d *Daemon) open(ctx context.Context, conn *service.Conn) (*store.Writer, e
 // restore reads the heads of everything stored into the intake.
 func (d *Daemon) restore(ctx context.Context, conn *service.Conn, in *intake.Intake) error {
 	for {
-		start, first, evicted, n := time.Now(), true, false, 0
+		start, n := time.Now(), uint64(0)
 		last, foreign, err := store.Scan(ctx, conn.Conn, d.store, 1, true, func(m store.Stored) error {
-			if first {
-				first, evicted = false, m.Seq > 1
-			}
 			n++
-			in.Restore(m, evicted)
+			in.Restore(m)
 			return nil
 		})
 		if err == nil {
-			d.log.Info().Int("messages", n).Uint64("foreign", foreign).Uint64("sequence", last).Dur("took", time.Since(start)).Msg("the ledger is read from the store")
+			if n+foreign < last { // sequences begin at 1, and deleting is denied
+				in.Evicting()
+			}
+			d.log.Info().Uint64("messages", n).Uint64("foreign", foreign).Uint64("sequence", last).Dur("took", time.Since(start)).Msg("the ledger is read from the store")
 			return nil
 		}
 		if ctx.Err() != nil {

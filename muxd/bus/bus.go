@@ -98,7 +98,6 @@ type Bus struct {
 	lossSeen  int
 
 	pacedBuffered atomic.Int64 // cost of paced frames taken and not yet in the ring
-	reconnects    atomic.Uint64
 }
 
 // subscriptions are told apart by identity: a message's own subject may lie.
@@ -209,10 +208,6 @@ func (b *Bus) unsubscribe(subs ...*nats.Subscription) {
 		}
 	}
 }
-
-// Reconnected tells the bus that its connection was cut and is back: what was
-// published meanwhile reached no mux (P4.2). Safe from any goroutine.
-func (b *Bus) Reconnected() { b.reconnects.Add(1) }
 
 // room reports whether ring and paced bound have room for so many more bytes
 // of paced frames (P4.3, P5.3). The caller holds no lock.

@@ -25,7 +25,7 @@ var (
 func (b *Bus) intakeLoop(ctx context.Context) {
 	ticks := time.NewTicker(tickEvery)
 	defer ticks.Stop()
-	done, last, reconnects := ctx.Done(), time.Now(), uint64(0)
+	done, last := ctx.Done(), time.Now()
 	for {
 		select {
 		case m := <-b.in:
@@ -35,7 +35,7 @@ func (b *Bus) intakeLoop(ctx context.Context) {
 			done = nil
 			b.stopIntake()
 		case now := <-ticks.C:
-			b.watch(last, now, &reconnects)
+			b.watch(last, now)
 			last = now
 			b.tick(now)
 		}
@@ -231,7 +231,7 @@ func (b *Bus) otherBeat(m *nats.Msg, now time.Time) {
 	var s *stream
 	if yielded != nil {
 		s = b.streams[yielded.Stream()]
-		b.retire(s, now.Add(b.cfg.StopWait))
+		b.retire(s, time.Time{})
 	}
 	b.mu.Unlock()
 	if conflict {

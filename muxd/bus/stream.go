@@ -143,9 +143,12 @@ func (b *Bus) beats(now time.Time) {
 }
 
 // retire begins to close a stream: no more positions; what is buffered is
-// drained, and settled waited for until by. The caller holds the mutex.
+// drained, and settled waited for: until by, or with a zero by as long as it
+// takes, for what was taken must not be lost with the stream. The caller holds
+// the mutex.
 func (b *Bus) retire(s *stream, by time.Time) {
 	if s.closing {
+		s.closeBy = by
 		return
 	}
 	s.mux.Close()
@@ -163,7 +166,8 @@ func (b *Bus) finish(now time.Time) (ended []*stream) {
 		if !s.closing || s.queue.Load() {
 			continue
 		}
-		if s.below < s.mux.Counts().Assigned && now.Before(s.closeBy) {
+		settled := s.below >= s.mux.Counts().Assigned
+		if !settled && (s.closeBy.IsZero() || now.Before(s.closeBy)) {
 			continue
 		}
 		last := b.beatNow(s)

@@ -19,7 +19,7 @@ func (b *Bus) tick(now time.Time) {
 	var idle []*stream
 	for _, m := range b.nodes.Expire(now, settled) {
 		if s := b.streams[m.Stream()]; s != nil && !s.closing {
-			b.retire(s, now.Add(b.cfg.StopWait))
+			b.retire(s, time.Time{})
 			idle = append(idle, s)
 		}
 	}
@@ -64,13 +64,8 @@ func (b *Bus) spendUnnumbered(now time.Time) {
 }
 
 // watch compares two ticks: a process that was suspended gets new lives, for
-// ingest may have counted the old ones out (P1.1); and after a cut of the
-// connection somebody may have published to nobody.
-func (b *Bus) watch(last, now time.Time, reconnects *uint64) {
-	if n := b.reconnects.Load(); n != *reconnects {
-		*reconnects = n
-		b.spendUnnumbered(now)
-	}
+// ingest may have counted the old ones out (P1.1).
+func (b *Bus) watch(last, now time.Time) {
 	slept := max(now.Sub(last), now.Round(0).Sub(last.Round(0)))
 	if slept < suspended {
 		return
@@ -85,7 +80,7 @@ func (b *Bus) watch(last, now time.Time, reconnects *uint64) {
 	}
 	for _, s := range old { // not while ranging over streams, which grow here
 		born := b.nodes.Reborn(s.mux, now)
-		b.retire(s, now.Add(b.cfg.StopWait))
+		b.retire(s, time.Time{})
 		if born != nil {
 			b.adopt(born, now)
 		}

@@ -90,11 +90,6 @@ func (d *Daemon) Submit(node subjects.Node, r frame.Run) bool {
 func (d *Daemon) Run(ctx context.Context) error {
 	conn, err := service.Connect(ctx, d.cfg.NATS, service.Options{
 		Name: "muxd", Log: d.log, Retry: true, Metrics: d.conns, Health: &d.Health,
-		OnConnect: func() {
-			if b := d.mux.Load(); b != nil { // not the first time
-				b.Reconnected()
-			}
-		},
 	})
 	if err != nil {
 		return err
