@@ -22,9 +22,10 @@ type archive struct {
 	nc    *nats.Conn
 	space subjects.Space
 
-	mu    sync.Mutex
-	next  uint64 // sequence
-	lives map[subjects.Stream]*life
+	mu       sync.Mutex
+	messages jetstream.MessagesContext
+	next     uint64 // sequence
+	lives    map[subjects.Stream]*life
 }
 
 // A life is what is stored of one stream.
@@ -65,19 +66,17 @@ func (a *archive) read(t testing.TB) {
 	if end < a.next {
 		return
 	}
-	c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: a.next,
-	})
-	if err != nil {
-		t.Fatal(err)
+	if a.messages == nil { // one reader for the archive's life: the server keeps those that are left for minutes
+		c, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.messages, err = c.Messages(jetstream.PullMaxBytes(4 << 20)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	it, err := c.Messages(jetstream.PullMaxBytes(4 << 20))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer it.Stop()
 	for a.next <= end {
-		m, err := it.Next(jetstream.NextContext(ctx))
+		m, err := a.messages.Next(jetstream.NextContext(ctx))
 		if err != nil {
 			t.Fatalf("read the store at %d of %d: %v", a.next, end, err)
 		}
@@ -167,6 +166,15 @@ func (a *archive) subjects(t testing.TB) map[string]uint64 {
 		t.Fatal("the server lists no subjects")
 	}
 	return info.State.Subjects
+}
+
+// close ends the reader.
+func (a *archive) close() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.messages != nil {
+		a.messages.Stop()
+	}
 }
 
 // life is what is stored of a stream, as of the last read.

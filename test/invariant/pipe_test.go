@@ -98,6 +98,7 @@ func start(o stack.Options, c *courier) (*pipe, error) {
 }
 
 func (p *pipe) close() {
+	p.archive.close()
 	p.operator.Close()
 	p.watcher.close()
 	p.Stack.Close()
