@@ -366,8 +366,8 @@ func (x *trial) compareSettled() {
 	for p := range n.below {
 		over = over && (!n.spots[p].arrived || n.spots[p].committed)
 	}
-	if s.Below != n.below || s.Lost != n.lost || s.Closed != over || !changed && n.below != before {
-		x.t.Fatalf("settled %+v %v, want below %v lost %d closed %v", s, changed, n.below, n.lost, over)
+	if s.Below != n.below || s.Lost != n.lost || s.Closed != (over && n.closed) || s.Silent != (over && !n.closed) || !changed && n.below != before {
+		x.t.Fatalf("settled %+v %v, want below %v lost %d over %v", s, changed, n.below, n.lost, over)
 	}
 	if changed && uint64(len(spread(s.Gone))) < n.lost-lost {
 		x.t.Fatalf("settled %+v: lost grew by %d", s, n.lost-lost)

@@ -74,7 +74,7 @@ func TestEvictedWithoutABeat(t *testing.T) {
 	a := l.Restore(stream(t, "A"), start)
 	a.Commit(at(t, 7, 9))
 	a.Tick(start.Add(time.Hour))
-	if s, _ := a.Settled(); s.Below != 10 || s.Lost != 1 || !s.Closed {
+	if s, _ := a.Settled(); s.Below != 10 || s.Lost != 1 || !s.Silent {
 		t.Fatalf("settled %+v", s)
 	}
 }

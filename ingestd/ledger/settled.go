@@ -15,6 +15,7 @@ type settle struct {
 
 	said   subjects.Position // below, as last announced
 	over   bool              // closed, as last announced
+	silent bool              // the same of a life that only fell silent
 	again  bool              // the mux has not heard it
 	unsure []control.Range   // gone below said that the mux may not know, at most goneRanges
 }
@@ -31,9 +32,10 @@ func (a *Account) Settled() (s control.Settled, changed bool) {
 		fresh, room = 0, goneRanges-len(a.unsure)
 	}
 	a.advance(room)
-	over := a.Over() && a.below >= a.horizon && a.waiting.Len() == 0
-	changed = a.again || a.below != a.said || over != a.over
-	s = control.Settled{Below: a.below, Lost: a.lost, Closed: over}
+	done := a.below >= a.horizon && a.waiting.Len() == 0
+	over, silent := done && a.last.Closed, done && a.dead && !a.last.Closed
+	changed = a.again || a.below != a.said || over != a.over || silent != a.silent
+	s = control.Settled{Below: a.below, Lost: a.lost, Closed: over, Silent: silent}
 	if !changed {
 		return s, false
 	}
@@ -41,7 +43,7 @@ func (a *Account) Settled() (s control.Settled, changed bool) {
 	if n := len(a.unsure) - goneRanges; n > 0 { // what the mux missed of these goes unsaid
 		a.unsure = append(a.unsure[:0], a.unsure[n:]...)
 	}
-	a.said, a.over, a.again = a.below, over, false
+	a.said, a.over, a.silent, a.again = a.below, over, silent, false
 	return s, true
 }
 

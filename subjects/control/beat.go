@@ -56,8 +56,13 @@ type Settled struct {
 	// producer knows whether its own are among them. When the lengths do not
 	// add up to the growth of Lost, some are unsaid.
 	Gone []Range `json:"gone,omitempty"`
-	// Closed is true when the life is over: no more will be settled.
+	// Closed is true when the mux has ended the life and all of it is settled:
+	// no more will be.
 	Closed bool `json:"closed,omitempty"`
+	// Silent is true when nothing was heard of the mux for so long that what
+	// was missing has been given up. A beat revives the life, and what the mux
+	// still has is committed after all.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Encode is the announcement as it travels.

@@ -38,6 +38,7 @@ type account struct {
 	below  subjects.Position // of the last one
 	lost   uint64            // of the last one
 	closed bool              // below is final
+	mute   bool              // ingest has given up the rest; a beat may revive it
 
 	gone  ranges // announced as given up
 	murky ranges // passed by below, some lost, not said which; without gone
@@ -78,7 +79,7 @@ func (a *account) announce(s control.Settled, now time.Time) {
 	}
 	a.heard, a.heardAt = true, now
 	a.below, a.lost = s.Below, s.Lost
-	a.closed = a.closed || s.Closed
+	a.closed, a.mute = a.closed || s.Closed, s.Silent
 	a.forget()
 }
 
@@ -164,11 +165,16 @@ func (a *account) abandon() (t tally) {
 	return t
 }
 
-// silent reports whether the life is over and nobody speaks of it any more.
-// Nobody could be heard before resumed.
+// silent reports whether the life is over and nobody speaks of it any more:
+// another life answers, or ingest has given it up. If both, nothing more is to
+// be waited for. Nobody could be heard before resumed.
 func (a *account) silent(limit time.Duration, resumed, now time.Time) bool {
-	if a.endedAt.IsZero() || len(a.spans) == 0 {
+	ended := !a.endedAt.IsZero()
+	if len(a.spans) == 0 || !ended && !a.mute {
 		return false
+	}
+	if ended && a.mute {
+		return true
 	}
 	return now.Sub(a.endedAt) >= limit && now.Sub(a.heardAt) >= limit && now.Sub(resumed) >= limit
 }

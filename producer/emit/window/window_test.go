@@ -231,6 +231,26 @@ func TestNewLife(t *testing.T) {
 	}
 }
 
+// TestSilentLifeMayRevive: what ingest gives up because it hears nothing of a
+// mux is not lost to the handle: the mux may be back, and all of it committed.
+func TestSilentLifeMayRevive(t *testing.T) {
+	s := newScript(t)
+	s.enqueue("a")
+	s.takes(s.sends("a=p1:0")[0], life1, 0)
+	s.w.Settled(life1, control.Settled{Below: 0, Silent: true}, s.now)
+	s.counts(Counts{Taken: 1})
+	s.settles(life1, 1)
+	s.counts(Counts{Settled: 1})
+
+	s.enqueue("b")
+	s.takes(s.sends("b=p1:1")[0], life1, 1)
+	s.w.Settled(life1, control.Settled{Below: 1, Silent: true}, s.now)
+	s.pass(s.w.cfg.SilenceTimeout - 1)
+	s.counts(Counts{Settled: 1, Taken: 1})
+	s.pass(1) // and now nobody speaks of it any more
+	s.counts(Counts{Settled: 1, Unknown: 1})
+}
+
 func TestLateAnswerOfTheOldLife(t *testing.T) {
 	s := newScript(t)
 	s.enqueue("a", "b")
