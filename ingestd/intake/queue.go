@@ -39,27 +39,11 @@ func (q *queue) push(s *stream, ready, late []frame.Run) {
 // one message.
 func (q *queue) add(it item) {
 	for r := it.run; r.Len() > 0; {
-		n := fit(r)
+		n, _ := r.Fit()
 		q.items = append(q.items, item{stream: it.stream, run: r.Slice(0, n), late: it.late})
 		r = r.Slice(n, r.Len())
 	}
 	q.bytes += it.run.Cost()
-}
-
-// fit says how many frames from the start of r make one run, at least one.
-func fit(r frame.Run) int {
-	if r.Len() <= frame.RunFrames && r.Bytes() <= frame.RunBytes {
-		return r.Len()
-	}
-	n, size := 0, 0
-	for n < r.Len() && n < frame.RunFrames {
-		size += len(r.Payload(n))
-		if n > 0 && size > frame.RunBytes {
-			break
-		}
-		n++
-	}
-	return n
 }
 
 // unread puts messages back at the front, after a commit that failed.

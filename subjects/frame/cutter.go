@@ -55,7 +55,7 @@ func (c *Cutter) Full(n, bytes int) bool {
 // and a run that nothing joins shares it for good.
 func (c *Cutter) Add(r Run, paced bool) {
 	for r.Len() > 0 {
-		n, size := fit(r)
+		n, size := r.Fit()
 		c.add(piece{run: r.Slice(0, n)}, size, paced)
 		r = r.Slice(n, r.Len())
 	}
@@ -69,22 +69,6 @@ func (c *Cutter) AddFrame(ch subjects.Channel, p subjects.Position, payload []by
 	c.singles = append(c.singles, entry{pos: p, len: uint32(len(payload))})
 	r := Run{Channel: ch, entries: c.singles[at : at+1 : at+1], buf: payload}
 	c.add(piece{run: r, lent: true}, len(payload), paced)
-}
-
-// fit says how many frames from the start of r make one run, at least one.
-func fit(r Run) (n, size int) {
-	if r.Len() <= RunFrames && r.Bytes() <= RunBytes {
-		return r.Len(), r.Bytes()
-	}
-	for n < r.Len() && n < RunFrames {
-		next := len(r.Payload(n))
-		if n > 0 && size+next > RunBytes {
-			break
-		}
-		size += next
-		n++
-	}
-	return n, size
 }
 
 // add takes a piece that by itself may be a run.

@@ -107,6 +107,24 @@ func (r Run) Bytes() int {
 // for each (P5.1).
 func (r Run) Cost() int { return r.Bytes() + len(r.entries)*(len(r.Channel)+Overhead) }
 
+// Fit says how many frames from the start of r make one run within RunFrames
+// and RunBytes, and how many bytes of payload they have: at least one frame, for
+// a bigger one travels alone (P3.1). Of the empty run it is 0, 0.
+func (r Run) Fit() (n, bytes int) {
+	if len(r.entries) <= RunFrames && r.Bytes() <= RunBytes {
+		return len(r.entries), r.Bytes()
+	}
+	for n < len(r.entries) && n < RunFrames {
+		next := int(r.entries[n].len)
+		if n > 0 && bytes+next > RunBytes {
+			break
+		}
+		bytes += next
+		n++
+	}
+	return n, bytes
+}
+
 // Renumber gives the frames consecutive positions from first on. Only the
 // owner of a run that nobody shares yet, such as a decoded submission, may.
 // It reports false, and changes nothing, if they would pass MaxPosition.

@@ -48,6 +48,34 @@ func TestEncodeDecodeIsIdentity(t *testing.T) {
 	})
 }
 
+// TestFitIsTheLongestThatARunMayBe: no frame more would fit, and a bigger one
+// travels alone (promise 3, P3.1).
+func TestFitIsTheLongestThatARunMayBe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 15, 16, 17, 4000, RunBytes - 1, RunBytes, RunBytes + 1}), 1, 40).Draw(t, "sizes")
+		if rapid.Bool().Draw(t, "many") {
+			sizes = append(make([]int, rapid.IntRange(RunFrames-2, RunFrames+2).Draw(t, "empty ones")), sizes...)
+		}
+		var positions []subjects.Position
+		var payloads []string
+		for i, n := range sizes {
+			positions = append(positions, subjects.Position(2*i))
+			payloads = append(payloads, strings.Repeat("x", n))
+		}
+		r := encoded(t, "c", positions, payloads)
+		n, bytes := r.Fit()
+		if n < 1 || bytes != r.Slice(0, n).Bytes() || n > 1 && (n > RunFrames || bytes > RunBytes) {
+			t.Fatalf("%d frames of %d bytes fit", n, bytes)
+		}
+		if n < r.Len() && n+1 <= RunFrames && r.Slice(0, n+1).Bytes() <= RunBytes {
+			t.Fatalf("%d frames fit, and one more would", n)
+		}
+	})
+	if n, bytes := (Run{}).Fit(); n != 0 || bytes != 0 {
+		t.Errorf("%d frames of %d bytes of the empty run fit", n, bytes)
+	}
+}
+
 // TestAppendToAPayloadHarmsNoOther: a payload's capacity ends with it, so that
 // an append by its reader copies.
 func TestAppendToAPayloadHarmsNoOther(t *testing.T) {
