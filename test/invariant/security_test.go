@@ -178,13 +178,17 @@ func TestForgedDeliveriesChangeNothing(t *testing.T) {
 
 // deliver makes a push consumer that delivers what is stored under a subject to
 // another one. The server begins when somebody listens to just that subject:
-// the forger himself does.
+// the forger does, and an operator, whom the server may let hear more.
 func (p *pipe) deliver(t testing.TB, nc *nats.Conn, to, from string) {
 	t.Helper()
-	if _, err := nc.SubscribeSync(to); err != nil {
-		t.Fatal(err)
+	for _, c := range []*nats.Conn{nc, p.operator} {
+		sub, err := c.SubscribeSync(to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = sub.Unsubscribe() })
+		flush(t, c)
 	}
-	flush(t, nc)
 	name := fmt.Sprintf("forged-%d", nodes.Add(1))
 	req, err := json.Marshal(map[string]any{"stream_name": "DATASTREAM", "config": map[string]any{
 		"name": name, "deliver_subject": to, "filter_subject": from, "ack_policy": "none", "deliver_policy": "all", "replay_policy": "instant",
