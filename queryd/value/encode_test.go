@@ -2,8 +2,8 @@ package value
 
 import (
 	"bytes"
-	"errors"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
