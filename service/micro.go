@@ -15,6 +15,9 @@ type MicroConfig struct {
 	Description string
 	Metadata    map[string]string         // as the node of a muxd
 	Stats       func(*micro.Endpoint) any // more about an endpoint, JSON; may be nil
+	// Registered is called by RunMicro once the service answers, with its id;
+	// an error ends it. It may be nil.
+	Registered func(ctx context.Context, id string) error
 }
 
 // A MicroService is a service registered under $SRV on a connection of its
@@ -75,11 +78,41 @@ func RunMicro(ctx context.Context, n NATS, o Options, c MicroConfig, grace time.
 	if err != nil {
 		return err
 	}
+	err = m.serve(ctx, o, c)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if stopped := m.Stop(stop); err == nil {
+		err = stopped
+	}
+	return err
+}
+
+// serve waits until the service answers, says so, and then for the end: of
+// ctx, or of the connection, which is an error.
+func (m *MicroService) serve(ctx context.Context, o Options, c MicroConfig) error {
+	if err := m.Conn.WaitConnected(ctx); err != nil {
+		return ignoreEnd(ctx, err)
+	}
 	if o.Health != nil {
 		o.Health.Set(CheckSRV, nil)
 	}
-	<-ctx.Done()
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	return m.Stop(stop)
+	if c.Registered != nil {
+		if err := c.Registered(ctx, m.Info().ID); err != nil {
+			return ignoreEnd(ctx, err)
+		}
+	}
+	select {
+	case err := <-m.Conn.Closed():
+		return fmt.Errorf("the $SRV connection: %w", err)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// ignoreEnd is no error when ctx has ended.
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

@@ -9,6 +9,9 @@ import (
 // and % become %XX in upper case.
 func EncodeNode(n Node) string { return encode(string(n), false) }
 
+// DecodeNode undoes EncodeNode. It is lenient, and checks no bounds.
+func DecodeNode(token string) Node { return Node(decodeNode(token)) }
+
 // EncodeChannel spells a channel as one token per dotted segment; an empty
 // segment is a lone %.
 func EncodeChannel(c Channel) string { return encode(string(c), true) }

@@ -85,7 +85,7 @@ func (m *emitter) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	stop := m.explainWaiting(handle)
+	stop := m.explainWaiting(conn, handle)
 	defer stop()
 	submitted := m.submitUntil(ctx, handle, channel, args[1:])
 	report, closed := handle.Close(ctx)
@@ -141,7 +141,7 @@ func (m *emitter) verdict(ctx context.Context, r emit.Report, err error) error {
 }
 
 // explainWaiting says what is waited for when nothing moves.
-func (m *emitter) explainWaiting(h *emit.Paced) (stop func()) {
+func (m *emitter) explainWaiting(nc *service.Conn, h *emit.Paced) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		last, said := h.Report(), false
@@ -153,7 +153,11 @@ func (m *emitter) explainWaiting(h *emit.Paced) (stop func()) {
 			}
 			now := h.Report()
 			if now.Open() > 0 && now.Settled == last.Settled && now.Lost == last.Lost && !said {
-				m.say("ds: waiting: %d frames are submitted and not committed yet; is ingestd running?", now.Open())
+				why := "is ingestd running?"
+				if !nc.IsConnected() {
+					why = "the connection to NATS is down; trying again"
+				}
+				m.say("ds: waiting: %d frames are submitted and not committed yet; %s", now.Open(), why)
 				said = true
 			}
 			said = said && now.Settled == last.Settled

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"datastream/service"
 	"datastream/stack"
 	"datastream/stack/server"
+	"datastream/subjects"
 )
 
 // Where the pages of ds up are, and how long starting may take.
@@ -23,6 +26,7 @@ const (
 	upHTTP    = "127.0.0.1:9220"
 	upPatient = 5 * time.Minute // reading a large store takes a while
 	upGrace   = time.Minute
+	upWedged  = 10 * time.Second // a part's own limit comes before it
 )
 
 // up is what ds up may be told.
@@ -111,6 +115,8 @@ func (u *up) serve(ctx context.Context, s *stack.Stack, health *service.Health, 
 		return err
 	}
 	u.announce(s, http)
+	pulse := health.Pulse("stack", upWedged)
+	defer pulse.Stop()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -118,6 +124,9 @@ func (u *up) serve(ctx context.Context, s *stack.Stack, health *service.Health, 
 			health.Set("stack", errors.New(strings.Join(failing, "; ")))
 		} else {
 			health.Set("stack", nil)
+		}
+		if len(s.Wedged()) == 0 {
+			pulse.Beat()
 		}
 		select {
 		case err := <-s.Failed():
@@ -133,9 +142,14 @@ func (u *up) serve(ctx context.Context, s *stack.Stack, health *service.Health, 
 
 // announce prints commands that work when pasted.
 func (u *up) announce(s *stack.Stack, http string) {
-	server, p := "", s.Space().Prefix()
-	if s.URL() != service.DefaultURL {
-		server = " --server " + s.URL()
+	at, server, p := reachable(s.URL()), "", s.Space().Prefix()
+	if at != service.DefaultURL {
+		server = " --server " + at
+	}
+	node, nodeFlag := "n1", ""
+	if u.mux.Node != mux.Gateway {
+		node = subjects.EncodeNode(subjects.Node(u.mux.Node))
+		nodeFlag = " --node " + shell(u.mux.Node)
 	}
 	stream := u.ingest.Stream
 	if stream == "" {
@@ -143,9 +157,9 @@ func (u *up) announce(s *stack.Stack, http string) {
 	}
 	lines := [][2]string{
 		{"nats" + server + " sub '" + p + ".frame.>'", "frames as they go by, before their commit"},
-		{"nats" + server + " pub " + p + ".submit.n1.app.log hello", "submit a line to channel app.log of node n1"},
-		{"nats" + server + " req " + p + ".submit.n1.app.log hi", "the same, with an answer: its position"},
-		{"seq 1 1000 | " + self() + " emit" + server + prefixFlag(p) + " app.numbers", "submit lines; ends when all are committed"},
+		{"nats" + server + " pub " + shell(p+".submit."+node+".app.log") + " hello", "submit a line to channel app.log of node " + node},
+		{"nats" + server + " req " + shell(p+".submit."+node+".app.log") + " hi", "the same, with an answer: its position"},
+		{"seq 1 1000 | " + self() + " emit" + server + prefixFlag(p) + nodeFlag + " app.numbers", "submit lines; ends when all are committed"},
 		{"nats" + server + " sub --stream " + stream + " --all --raw -T", "everything that is committed"},
 		{"nats" + server + " stream view " + stream, "the same, page by page"},
 	}
@@ -153,7 +167,7 @@ func (u *up) announce(s *stack.Stack, http string) {
 	for _, l := range lines {
 		width = max(width, len(l[0]))
 	}
-	fmt.Fprintf(u.stdout, "datastream is ready: %s, data in %s\n\nTry in another terminal:\n\n", s.URL(), u.dir)
+	fmt.Fprintf(u.stdout, "datastream is ready: %s, data in %s\n\nTry in another terminal:\n\n", at, u.dir)
 	for _, l := range lines {
 		fmt.Fprintf(u.stdout, "  %-*s  # %s\n", width, l[0], l[1])
 	}
@@ -164,6 +178,27 @@ func (u *up) announce(s *stack.Stack, http string) {
 		fmt.Fprintf(u.stdout, "\nThe nats tool is not on your PATH: go install github.com/nats-io/natscli/nats@v0.5.0\n")
 	}
 	fmt.Fprintf(u.stdout, "\nCtrl-C stops it.\n")
+}
+
+// reachable is a URL that works from here: a server that listens everywhere
+// is reached at the loopback address.
+func reachable(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsUnspecified() {
+		u.Host = net.JoinHostPort("127.0.0.1", u.Port())
+	}
+	return u.String()
+}
+
+// shell quotes a word for a POSIX shell where it must be.
+func shell(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-%") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func prefixFlag(prefix string) string {

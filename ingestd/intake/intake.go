@@ -51,6 +51,8 @@ type Config struct {
 	StopWait time.Duration
 	// Clock is ingest's wall clock (P8.1); nil is time.Now.
 	Clock func() time.Time
+	// Alive is called by the route loop at least once a second; it may be nil.
+	Alive func()
 	// State hears whether commits work: nil when they do. It must not block.
 	State func(err error)
 }
@@ -80,6 +82,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now
+	}
+	if c.Alive == nil {
+		c.Alive = func() {}
 	}
 	if c.State == nil {
 		c.State = func(error) {}

@@ -59,6 +59,7 @@ func (in *Intake) routeLoop(ctx context.Context) error {
 		case <-timer.C:
 			in.mu.Lock()
 		}
+		in.cfg.Alive()
 		next := in.keepHouse(time.Now(), touched)
 		touched = touched[:0]
 		in.commitNext()

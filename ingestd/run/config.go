@@ -35,6 +35,10 @@ type Config struct {
 	WindowBytes   int           // frames waiting behind holes (P7.1)
 	QueueBytes    int           // frames waiting for their commit (P7.7)
 	Wait          time.Duration // how long a frame waits behind a hole (P7.1)
+
+	// Opened, if not nil, is called each time the store was found or made,
+	// before anything is committed to it.
+	Opened func()
 }
 
 // Defaults is the Config without any settings.
@@ -82,6 +86,17 @@ func (c Config) check() (store.Config, intake.Config, error) {
 	space, err := subjects.NewSpace(c.Prefix)
 	if err != nil {
 		return store.Config{}, intake.Config{}, fmt.Errorf("%w: --prefix: %w", service.ErrUsage, err)
+	}
+	for _, v := range []struct {
+		flag  string
+		value int64
+	}{
+		{"replicas", int64(c.Replicas)}, {"max-age", int64(c.MaxAge)}, {"max-bytes", c.MaxBytes + 1}, {"batch-messages", int64(c.BatchMessages)},
+		{"batch-bytes", int64(c.BatchBytes)}, {"window-bytes", int64(c.WindowBytes)}, {"queue-bytes", int64(c.QueueBytes)}, {"wait", int64(c.Wait)},
+	} {
+		if v.value < 1 {
+			return store.Config{}, intake.Config{}, fmt.Errorf("%w: --%s must be above 0", service.ErrUsage, v.flag)
+		}
 	}
 	s := store.Config{
 		Space: space, Stream: c.Stream, Init: c.Init, Replicas: c.Replicas, MaxAge: c.MaxAge, MaxBytes: c.MaxBytes,

@@ -22,6 +22,8 @@ import (
 const (
 	// grace bounds the whole stop.
 	grace = 15 * time.Second
+	// wedged is how long the route loop may stand still.
+	wedged = time.Minute
 	// openAgain is about how often a store that cannot be opened is tried.
 	openAgain = 2 * time.Second
 )
@@ -171,6 +173,9 @@ func (d *Daemon) serve(ctx context.Context, conn *service.Conn) error {
 			d.log.Warn().Err(err).Msg("stopping")
 		}
 	}()
+	if d.cfg.Opened != nil {
+		d.cfg.Opened()
+	}
 	cfg := d.intake
 	cfg.State = func(err error) {
 		if err != nil {
@@ -178,7 +183,13 @@ func (d *Daemon) serve(ctx context.Context, conn *service.Conn) error {
 		}
 		d.Health.Set("store", err)
 	}
+	pulse := d.Health.Pulse("intake", wedged)
+	defer pulse.Stop()
+	cfg.Alive = pulse.Beat
 	s := &serving{registry: prometheus.NewRegistry()}
+	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "ds_ingest_foreign_messages_total", Help: "Stored messages that are not ours, found when reading after an unclear commit (P8.4).",
+	}, func() float64 { return float64(w.Foreign()) }))
 	s.intake = intake.New(conn.Conn, w, cfg, d.log, s.registry)
 	if err := d.restore(ctx, conn, s.intake); err != nil {
 		return err

@@ -35,6 +35,14 @@ func (b *Bus) refuse(m *nats.Msg, err error) {
 	}
 }
 
+// explain says which bound was reached, and what to do.
+func (b *Bus) explain(err error) error {
+	if errors.Is(err, mux.ErrStreams) {
+		return fmt.Errorf("%w: %d nodes are served at most; give busy nodes a mux of their own, or raise --streams", err, orDefault(b.cfg.Streams, mux.DefaultStreams))
+	}
+	return err
+}
+
 // refusalOf is the metric's word for an error.
 func refusalOf(err error) string {
 	for _, x := range []struct {

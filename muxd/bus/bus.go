@@ -42,6 +42,11 @@ type Config struct {
 	Streams int
 	// Idle is when a settled stream without submissions is closed: 1 h (P5.4).
 	Idle time.Duration
+	// Yielded names nodes that have a mux of their own, as far as is known at
+	// the start (P5.5).
+	Yielded []subjects.Node
+	// Alive is called by the intake loop ten times a second or so; it may be nil.
+	Alive func()
 	// StopWait bounds the wait for settled when stopping: 5 s.
 	StopWait time.Duration
 	// Carrier takes the frames; nil is the connection itself.
@@ -64,6 +69,8 @@ const (
 	beatChanging  = time.Second
 	beatIdle      = 10 * time.Second
 	lossyLookback = 10 * time.Second
+	leaveWait     = time.Second
+	repairStale   = 5 * time.Second // ingest waits no longer for an answer
 )
 
 // A Bus runs the muxes of one process on one connection.
@@ -74,6 +81,7 @@ type Bus struct {
 	log      zerolog.Logger
 	metrics  *metrics
 	instance string
+	inboxes  string // what the connection's own inboxes begin with
 
 	in      chan *nats.Msg
 	subs    subscriptions
@@ -89,12 +97,14 @@ type Bus struct {
 	ended   totals
 	// stopping is set once intake has ended: no stream opens any more.
 	stopping bool
+	leaving  bool // the node is handed over
 
 	// Of the intake loop alone.
 	producers *mux.Producers
 	paced     *mux.Paced
 	verdicts  []mux.Verdict
 	waits     int
+	left      bool // our leaving beat has come back
 	lossSeen  int
 
 	pacedBuffered atomic.Int64 // cost of paced frames taken and not yet in the ring
@@ -120,6 +130,7 @@ func New(nc *nats.Conn, cfg Config, log zerolog.Logger, reg prometheus.Registere
 		carrier:   cfg.Carrier,
 		log:       log,
 		instance:  nuid.Next(),
+		inboxes:   inboxPrefix(nc),
 		in:        make(chan *nats.Msg, inbound),
 		wake:      make(chan struct{}, 1),
 		repairs:   make(chan repair, repairQueue),
@@ -140,6 +151,9 @@ func New(nc *nats.Conn, cfg Config, log zerolog.Logger, reg prometheus.Registere
 		Mux:      cfg.Mux,
 		Shared:   mux.NewShared(cfg.BufferBytes),
 	})
+	for _, n := range cfg.Yielded {
+		b.nodes.Yield(n, time.Now())
+	}
 	b.metrics = newMetrics(reg, b)
 	return b
 }

@@ -7,7 +7,8 @@
 //	<prefix>.settled.<node>.*  how far ingest is (P5.3)
 //	<prefix>.repair.<node>.*   requests to send frames again (P5.3)
 //
-// and writes <prefix>.frame.…, <prefix>.beat.… and answers under _INBOX.
+// and writes <prefix>.frame.…, <prefix>.beat.… and answers under _INBOX., to
+// repair requests also under the prefix of the connection's own inboxes.
 //
 //	              ┌────────────── intake loop ───────────────┐
 //	NATS ──chan──▶│ submissions ─▶ Mux.Submit ─┐             │
@@ -29,7 +30,7 @@
 //     handed to the connection: who hears it has nothing to ask for. (P7.6)
 //  4. A message whose own subject is not of the class its subscription serves
 //     is refused and counted, whatever it holds. (P2.4)
-//  5. Answers go only under _INBOX. (P2.4)
+//  5. Answers to submissions go only under _INBOX. (P2.4)
 //
 // One mutex guards nodes, ring, streams and outbox; nothing waits for the
 // connection while it is held.

@@ -38,6 +38,9 @@ func (b *Bus) intakeLoop(ctx context.Context) {
 			b.watch(last, now)
 			last = now
 			b.tick(now)
+			if b.cfg.Alive != nil {
+				b.cfg.Alive()
+			}
 		}
 		if done == nil && len(b.in) == 0 && b.allClosed() {
 			return
@@ -61,6 +64,10 @@ func (b *Bus) handle(m *nats.Msg, now time.Time) {
 
 // submission takes one in: P4.
 func (b *Bus) submission(m *nats.Msg, now time.Time) {
+	if b.left { // a gateway takes it, and answers
+		b.metrics.refused.WithLabelValues("yielded").Inc()
+		return
+	}
 	if m.Reply != "" && !strings.HasPrefix(m.Reply, inboxes) { // first: a refusal is an answer, too
 		b.metrics.refused.WithLabelValues("reply").Inc()
 		m.Reply = ""
@@ -70,23 +77,19 @@ func (b *Bus) submission(m *nats.Msg, now time.Time) {
 		b.refuse(m, err)
 		return
 	}
+	run, seq, err := b.decode(channel, m)
+	if err != nil {
+		b.refuseFrames(m, node, seq, err)
+		return
+	}
 	b.mu.Lock()
 	s, err := b.open(node, now)
 	b.mu.Unlock()
-	if err != nil {
-		if !errors.Is(err, mux.ErrYielded) { // its own mux takes it, and answers
-			b.refuse(m, err)
-		}
-		return
-	}
-	run, seq, err := b.decode(channel, m)
 	switch {
+	case errors.Is(err, mux.ErrYielded): // its own mux takes it, and answers
+		b.metrics.refused.WithLabelValues(refusalOf(err)).Inc()
 	case err != nil:
-		b.refuse(m, err)
-		if m.Reply == "" && seq == nil {
-			s.mux.Skip(1, mux.ReasonRefused) // nobody else can see this loss
-			b.mark(s)
-		}
+		b.refuse(m, b.explain(err))
 	case seq != nil && m.Reply != "":
 		ack, ok := m.Header[frame.HeaderAck]
 		o := mux.Offer{Seq: *seq, Run: run, Reply: m.Reply, Committed: ok && len(ack) == 1 && ack[0] == frame.AckCommitted}
@@ -94,6 +97,26 @@ func (b *Bus) submission(m *nats.Msg, now time.Time) {
 		b.deliver(b.verdicts)
 	default:
 		b.take(s, m, run, seq, now)
+	}
+}
+
+// refuseFrames refuses a submission that does not read. Where nobody else can
+// see the loss it spends a position, if the node has a stream: what does not
+// read opens none.
+func (b *Bus) refuseFrames(m *nats.Msg, node subjects.Node, seq *frame.Seq, err error) {
+	b.refuse(m, err)
+	if m.Reply != "" || seq != nil {
+		return
+	}
+	b.mu.Lock()
+	open := b.nodes.Open(node)
+	var s *stream
+	if open != nil {
+		s = b.streams[open.Stream()]
+	}
+	b.mu.Unlock()
+	if s != nil && s.mux.Skip(1, mux.ReasonRefused) {
+		b.mark(s)
 	}
 }
 
@@ -222,7 +245,11 @@ func (b *Bus) otherBeat(m *nats.Msg, now time.Time) {
 		return
 	}
 	if beat.Instance == b.instance {
+		b.left = b.left || beat.Leaving
 		return
+	}
+	if b.left {
+		return // who serves the node now is no conflict
 	}
 	b.mu.Lock()
 	conflicts := b.nodes.Conflicts()

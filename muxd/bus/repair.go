@@ -12,14 +12,24 @@ import (
 	"datastream/subjects/frame"
 )
 
-// inboxes is where answers may go, and nowhere else (P2.4).
+// inboxes is where answers to submissions may go, and nowhere else (P2.4).
+// Repair requests come from another daemon: their answers may also go under
+// the prefix of the connection's own inboxes, which a deployment keeps out of
+// everybody else's reach.
 const inboxes = "_INBOX."
+
+// inboxPrefix is what the inboxes of a connection begin with.
+func inboxPrefix(nc *nats.Conn) string {
+	inbox := nc.NewInbox()
+	return inbox[:strings.LastIndexByte(inbox, '.')+1]
+}
 
 // A repair is a request that waits for its turn.
 type repair struct {
 	stream *stream
 	ask    []control.Range
 	reply  string
+	at     time.Time
 }
 
 // repairRequest takes a request in; the repair loop serves it.
@@ -30,7 +40,7 @@ func (b *Bus) repairRequest(m *nats.Msg, now time.Time) {
 		return
 	}
 	req, err := control.DecodeRepairRequest(m.Data)
-	if err == nil && !strings.HasPrefix(m.Reply, inboxes) {
+	if err == nil && !strings.HasPrefix(m.Reply, inboxes) && !strings.HasPrefix(m.Reply, b.inboxes) {
 		err = errReply
 	}
 	if err != nil {
@@ -47,7 +57,7 @@ func (b *Bus) repairRequest(m *nats.Msg, now time.Time) {
 		return // another mux's life, or one that is over: its beats say so
 	}
 	select {
-	case b.repairs <- repair{stream: s, ask: req.Ranges, reply: m.Reply}:
+	case b.repairs <- repair{stream: s, ask: req.Ranges, reply: m.Reply, at: now}:
 	default:
 		b.metrics.refused.WithLabelValues("repair_queue").Inc() // ingest asks again
 	}
@@ -63,6 +73,10 @@ func (b *Bus) repairLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-b.repairs:
+			if time.Since(r.at) > repairStale {
+				b.metrics.refused.WithLabelValues("repair_stale").Inc() // ingest has asked again
+				continue
+			}
 			b.serveRepair(ctx, p, limit, r)
 		}
 	}

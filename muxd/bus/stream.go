@@ -110,6 +110,7 @@ func (b *Bus) beatNow(s *stream) control.Beat {
 		Dropped:  c.Lost(),
 		Oldest:   min(b.ring.Oldest(s.id), s.published),
 		Below:    s.below,
+		Leaving:  b.leaving,
 		Gateway:  b.cfg.Node == "",
 		Instance: b.instance,
 	}

@@ -91,8 +91,33 @@ func (b *Bus) watch(last, now time.Time) {
 	}
 }
 
+// leave hands the node over to a gateway, if there is one. It takes the node
+// from this mux's leaving beat on; until that beat comes back, in the server's
+// order, submissions are still ours. So none falls between.
+func (b *Bus) leave() {
+	b.mu.Lock()
+	b.leaving = true
+	for _, s := range b.streams {
+		b.sendBeat(s, time.Now())
+	}
+	b.mu.Unlock()
+	wait := time.NewTimer(leaveWait)
+	defer wait.Stop()
+	for !b.left {
+		select {
+		case m := <-b.in:
+			b.handle(m, time.Now())
+		case <-wait.C:
+			return
+		}
+	}
+}
+
 // stopIntake begins the end: no new submissions, every stream closes.
 func (b *Bus) stopIntake() {
+	if b.cfg.Node != "" && b.nc.IsConnected() {
+		b.leave()
+	}
 	if b.nc.IsConnected() {
 		// What the server sent before it heard of that is taken in: drained,
 		// the subscription lives until then.

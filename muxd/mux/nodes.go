@@ -115,6 +115,20 @@ func (n *Nodes) bear(node subjects.Node, now time.Time) *Mux {
 	return m
 }
 
+// Open is the open mux of a node, or nil; none is born.
+func (n *Nodes) Open(node subjects.Node) *Mux {
+	if s := n.open[node]; s != nil {
+		return s.mux
+	}
+	return nil
+}
+
+// Yield gives a node to its own mux before that is heard beating, because it
+// was found in another way.
+func (n *Nodes) Yield(node subjects.Node, now time.Time) {
+	n.yielded.put(node, struct{}{}).value = yield{last: now}
+}
+
 // Find is the mux of a stream, open or closing; nil when there is none.
 func (n *Nodes) Find(st subjects.Stream) *Mux { return n.streams[st] }
 
@@ -132,14 +146,14 @@ func (n *Nodes) Len() int { return len(n.streams) }
 // Beat takes note of another mux's beat. A gateway that hears a node's own mux
 // gives the node up: it returns the mux that was closed, if it had one, and
 // takes the node back when Yield has passed since the last such beat, or at
-// once after that mux's closing beat. Whatever other mux is heard beating for
+// once when that mux says that it leaves, or closes. Whatever other mux is heard beating for
 // a node that has an open mux here is a conflict, counted once a life.
 func (n *Nodes) Beat(st subjects.Stream, b control.Beat, now time.Time) (yielded *Mux) {
 	if n.streams[st] != nil || n.cfg.Instance != "" && b.Instance == n.cfg.Instance {
 		return nil
 	}
-	if b.Closed {
-		if y := n.yielded.get(st.Node, struct{}{}); y != nil && y.value.life == st.Life {
+	if b.Closed || b.Leaving {
+		if y := n.yielded.get(st.Node, struct{}{}); y != nil && (y.value.life == st.Life || y.value.life.IsZero()) {
 			n.yielded.drop(y)
 		}
 		return nil

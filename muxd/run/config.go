@@ -94,6 +94,17 @@ func (c Config) check() (bus.Config, error) {
 			return bus.Config{}, fmt.Errorf("%w: --node: %w", service.ErrUsage, err)
 		}
 	}
+	for _, v := range []struct {
+		flag  string
+		value int
+	}{
+		{"buffer-frames", c.BufferFrames}, {"buffer-bytes", c.BufferBytes}, {"ring-bytes", c.RingBytes}, {"paced-bytes", c.PacedBytes},
+		{"max-frame", c.MaxFrame}, {"streams", c.Streams}, {"channels", c.Channels}, {"idle", int(c.Idle)},
+	} {
+		if v.value < 1 {
+			return bus.Config{}, fmt.Errorf("%w: --%s must be above 0", service.ErrUsage, v.flag)
+		}
+	}
 	const maxFrame = 7 << 20
 	if c.MaxFrame > maxFrame {
 		return bus.Config{}, fmt.Errorf("%w: --max-frame: %d bytes, at most %d fit a message with its headers", service.ErrUsage, c.MaxFrame, maxFrame)

@@ -2,14 +2,12 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/micro"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -22,8 +20,8 @@ import (
 const (
 	// grace bounds the whole stop: settled is waited for in half of it.
 	grace = 15 * time.Second
-	// askAround is how long other muxes have to answer at start.
-	askAround = 500 * time.Millisecond
+	// wedged is how long the intake loop may stand still.
+	wedged = time.Minute
 )
 
 // Main is muxd's main without the process.
@@ -104,20 +102,28 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := conn.WaitConnected(ctx); err != nil {
 		return err
 	}
-	if err := d.lookAround(ctx, conn.Conn); err != nil {
+	others, err := lookAround(ctx, conn.Conn)
+	if err != nil {
+		return err
+	}
+	if err := d.conflict(others, ""); err != nil {
 		return err
 	}
 	b := d.bus
+	b.Yielded = d.elsewhere(others)
 	if d.cfg.Carrier != nil {
 		b.Carrier = d.cfg.Carrier(conn.Conn)
 	}
+	pulse := d.Health.Pulse("intake", wedged)
+	defer pulse.Stop()
+	b.Alive = pulse.Beat
 	mux := bus.New(conn.Conn, b, d.log, d.Registry)
 	up := make(chan struct{})
 	var g service.Group
 	g.Add("bus", func(ctx context.Context) error {
 		return mux.Run(ctx, func() { d.serving(mux); close(up) })
 	})
-	g.Add("srv", func(ctx context.Context) error { return d.register(ctx, up) })
+	g.Add("srv", func(ctx context.Context) error { return d.register(ctx, conn.Conn, up) })
 	g.Add("nats", func(ctx context.Context) error { return watch(ctx, conn) })
 	return g.Run(ctx, grace)
 }
@@ -129,8 +135,9 @@ func (d *Daemon) serving(b *bus.Bus) {
 }
 
 // register shows the daemon under $SRV from when it serves until ctx ends: who
-// pings it there knows that it takes submissions.
-func (d *Daemon) register(ctx context.Context, up <-chan struct{}) error {
+// pings it there knows that it takes submissions. Then it looks around again:
+// of two that started at the same moment one stops.
+func (d *Daemon) register(ctx context.Context, nc *nats.Conn, up <-chan struct{}) error {
 	select {
 	case <-up:
 	case <-ctx.Done():
@@ -139,7 +146,14 @@ func (d *Daemon) register(ctx context.Context, up <-chan struct{}) error {
 	return service.RunMicro(ctx, d.cfg.NATS, service.Options{Name: "muxd", Log: d.log, Retry: true, Metrics: d.conns, Health: &d.Health},
 		service.MicroConfig{
 			Name: "muxd", Description: "gives frames their positions",
-			Metadata: map[string]string{"node": d.cfg.Node, "prefix": d.cfg.Prefix},
+			Metadata: map[string]string{"node": d.shown(), "prefix": d.cfg.Prefix},
+			Registered: func(ctx context.Context, own string) error {
+				others, err := lookAround(ctx, nc)
+				if err != nil {
+					return err
+				}
+				return d.conflict(others, own)
+			},
 		}, grace/3)
 }
 
@@ -150,37 +164,5 @@ func watch(ctx context.Context, conn *service.Conn) error {
 		return err
 	case <-ctx.Done():
 		return nil
-	}
-}
-
-// lookAround asks the other muxes who they are (P5.5).
-func (d *Daemon) lookAround(ctx context.Context, nc *nats.Conn) error {
-	inbox := nc.NewInbox()
-	sub, err := nc.SubscribeSync(inbox)
-	if err != nil {
-		return fmt.Errorf("look for other muxes: %w", err)
-	}
-	defer func() { _ = sub.Unsubscribe() }()
-	subject, err := micro.ControlSubject(micro.InfoVerb, "muxd", "")
-	if err != nil {
-		return fmt.Errorf("look for other muxes: %w", err)
-	}
-	if err := nc.PublishRequest(subject, inbox, nil); err != nil {
-		return fmt.Errorf("look for other muxes: %w", err)
-	}
-	wait, cancel := context.WithTimeout(ctx, askAround)
-	defer cancel()
-	for {
-		m, err := sub.NextMsgWithContext(wait)
-		if err != nil { // nobody, or nobody else
-			return ctx.Err()
-		}
-		var info micro.Info
-		if json.Unmarshal(m.Data, &info) != nil {
-			continue
-		}
-		if info.Metadata["node"] == d.cfg.Node && info.Metadata["prefix"] == d.cfg.Prefix {
-			return fmt.Errorf("another muxd serves --node %q (its id is %s; `nats micro info muxd` shows it): stop it first, or give this one a node of its own", d.cfg.Node, info.ID)
-		}
 	}
 }

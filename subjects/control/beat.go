@@ -24,6 +24,9 @@ type Beat struct {
 	Below subjects.Position `json:"below"`
 	// Closed is true in the last beat of a life: nothing follows it.
 	Closed bool `json:"closed,omitempty"`
+	// Leaving is true from when the mux of a single node begins to stop: from
+	// this beat on submissions are a gateway's to take.
+	Leaving bool `json:"leaving,omitempty"`
 	// Gateway is true when the mux serves every node without a mux of its own.
 	Gateway bool `json:"gateway,omitempty"`
 	// Instance is the id of the mux process, the same in all its beats.

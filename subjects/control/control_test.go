@@ -72,7 +72,7 @@ func TestEncodeGivesBackWhatWasSet(t *testing.T) {
 	}
 	ranges := []Range{{From: 1, To: 2}, {From: 4, To: 4}}
 	for name, want := range map[string]message{
-		"beat":           Beat{Assigned: 9, Drained: 8, Dropped: 2, Oldest: 3, Below: 4, Closed: true, Gateway: true, Instance: "i"},
+		"beat":           Beat{Assigned: 9, Drained: 8, Dropped: 2, Oldest: 3, Below: 4, Closed: true, Leaving: true, Gateway: true, Instance: "i"},
 		"settled":        Settled{Below: 9, Lost: 3, Gone: ranges, Closed: true, Silent: true},
 		"repair-request": RepairRequest{Ranges: ranges},
 		"repair-answer":  RepairAnswer{Sent: ranges, Gone: ranges, Pending: ranges},
