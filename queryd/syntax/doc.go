@@ -28,7 +28,8 @@
 //     is at most MaxQuery; depth, lists and expressions are bounded (L2.9).
 //     What is over a bound is refused, never cut.
 //  6. A time is resolved against an evaluation time and a zone that the
-//     caller gives (L3.1), in zones that the binary itself holds.
+//     caller gives (L3.1). The names of zones are the same on every machine,
+//     and the binary holds the zones for machines that have none (L2.7).
 //
 // The package is pure: no clock, no goroutine, no NATS. A Query owns no
 // buffer: its strings share the text that was parsed. Parse is safe for

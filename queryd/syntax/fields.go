@@ -24,6 +24,14 @@ var fixedFields = map[Mode][]string{
 // openModes know every other path too, METRIC as a label.
 var openModes = modes(Events, Latest, Metric)
 
+// Fields are the names that records of the mode always have, in their order
+// (L4.6).
+func (m Mode) Fields() []string { return slices.Clone(fixedFields[m]) }
+
+// Open reports whether the mode knows other fields than those: paths of the
+// payload, and in METRIC labels. LOGS with PARSE, which knows parsed.…, is not.
+func (m Mode) Open() bool { return openModes.has(m) }
+
 // ordered are the fixed fields that > >= < <= may compare (L6.4): instants,
 // positions and counts.
 var ordered = []string{
@@ -226,26 +234,10 @@ func (p *parser) checkRepeats(g *Group) {
 // bucket's start with EVERY, the keys, the functions (L8). An output that a
 // key names already has _ behind it. Of a raw query they are nil.
 func (q *Query) Outputs() []string {
-	var keys, funcs []string
-	switch a := q.Aggregate.(type) {
-	case nil:
+	if q.Aggregate == nil {
 		return nil
-	case *CountRows:
-		funcs = []string{"count"}
-	case *CountBy:
-		keys, funcs = []string{a.Field.Name}, []string{"count"}
-	case *Top:
-		keys, funcs = []string{a.Field.Name}, []string{"count"}
-	case *Distinct:
-		keys = []string{a.Field.Name}
-	case *Group:
-		for _, k := range a.Keys {
-			keys = append(keys, k.Name)
-		}
-		for _, f := range a.Funcs {
-			funcs = append(funcs, f.output(len(a.Funcs)))
-		}
 	}
+	keys, funcs := namesOf(q.Aggregate)
 	taken := map[string]bool{}
 	for _, k := range keys {
 		taken[k] = true
@@ -266,6 +258,28 @@ func (q *Query) Outputs() []string {
 		outputs = append(outputs, free(f))
 	}
 	return outputs
+}
+
+// namesOf are an aggregate's keys and functions before any gets _.
+func namesOf(a Aggregate) (keys, funcs []string) {
+	switch a := a.(type) {
+	case *CountRows:
+		funcs = []string{"count"}
+	case *CountBy:
+		keys, funcs = []string{a.Field.Name}, []string{"count"}
+	case *Top:
+		keys, funcs = []string{a.Field.Name}, []string{"count"}
+	case *Distinct:
+		keys = []string{a.Field.Name}
+	case *Group:
+		for _, k := range a.Keys {
+			keys = append(keys, k.Name)
+		}
+		for _, f := range a.Funcs {
+			funcs = append(funcs, f.output(len(a.Funcs)))
+		}
+	}
+	return keys, funcs
 }
 
 // output is the name of a function's field, given how many functions GROUP

@@ -123,9 +123,6 @@ func (l *lexer) text() (token, *Error) {
 // escape reads the escape at raw[i] and gives what it stands for and its
 // length.
 func (l *lexer) escape(raw string, i int) (rune, int, *Error) {
-	at := l.Pos
-	at.Offset += i
-	at.Column += utf8.RuneCountInString(raw[:i])
 	if i+1 == len(raw) {
 		return 0, 0, l.open(raw, 1)
 	}
@@ -139,25 +136,33 @@ func (l *lexer) escape(raw string, i int) (rune, int, *Error) {
 	case 't':
 		return '\t', 2, nil
 	case 'u':
-		return l.codePoint(at, raw[i:])
+		return l.codePoint(raw, i)
 	}
 	_, n := utf8.DecodeRuneInString(raw[i+1:])
-	bad := token{Pos: at, kind: word, raw: raw[i : i+1+n]}
+	bad := l.within(raw, i, 1+n)
 	return 0, 0, failAt(bad, "%s is no escape; there are \\\" \\\\ \\n \\r \\t and \\uXXXX", bad.shown())
 }
 
-// codePoint reads \uXXXX.
-func (l *lexer) codePoint(at Pos, raw string) (rune, int, *Error) {
-	n := 2
+// within is a part of the string that begins here, for a message.
+func (l *lexer) within(raw string, i, n int) token {
+	at := Pos{Offset: l.Offset + i, Column: l.Column + utf8.RuneCountInString(raw[:i])}
+	return token{Pos: at, kind: word, raw: raw[i : i+n]}
+}
+
+// codePoint reads the \uXXXX at raw[i].
+func (l *lexer) codePoint(raw string, i int) (rune, int, *Error) {
+	digits := raw[i+2 : min(i+6, len(raw))]
+	n := 0
 	var r rune
-	for ; n < 6 && n < len(raw) && isHex(raw[n]); n++ {
-		r = r<<4 | rune(unhex(raw[n]))
+	for ; n < len(digits) && isHex(digits[n]); n++ {
+		r = r<<4 | rune(unhex(digits[n]))
 	}
-	bad := token{Pos: at, kind: word, raw: raw[:n]}
 	switch {
-	case n < 6:
+	case n < 4:
+		bad := l.within(raw, i, 2+n)
 		return 0, 0, failAt(bad, "%s is no escape; \\u needs four hexadecimal digits", bad.shown())
 	case !utf8.ValidRune(r):
+		bad := l.within(raw, i, 6)
 		return 0, 0, failAt(bad, "%s is half of a surrogate pair; write the character itself", bad.shown())
 	}
 	return r, 6, nil
@@ -185,9 +190,7 @@ func (l *lexer) binary() (token, *Error) {
 		return token{}, l.open(raw, 2)
 	case digits[n] != '"':
 		_, size := utf8.DecodeRuneInString(digits[n:])
-		bad := token{Pos: l.Pos, kind: word, raw: digits[n : n+size]}
-		bad.Offset += 2 + n
-		bad.Column += 2 + n
+		bad := l.within(raw, 2+n, size)
 		return token{}, failAt(bad, `%s is no hexadecimal digit; x"…" holds pairs of them`, bad.shown())
 	}
 	t := token{Pos: l.Pos, kind: binary, raw: raw[:n+3]}
@@ -203,7 +206,10 @@ func (l *lexer) binary() (token, *Error) {
 func (l *lexer) closed(t token) (token, *Error) {
 	l.skip(len(t.raw))
 	if rest := l.rest(); rest != "" && !breaksWord(rest[0]) {
-		stuck, _ := l.next()
+		stuck, e := l.next()
+		if e != nil {
+			return token{}, e
+		}
 		return token{}, failAt(stuck, `%s stands right behind a closing quote; put a space between, or write \" for a quote inside the string`, stuck.shown())
 	}
 	return t, nil

@@ -254,7 +254,8 @@ func (p *parser) foreign(c clauseWord) {
 	case "AVG", "MIN", "MAX", "SUM", "P50", "P95", "P99":
 		instead = "; write GROUP field " + c.word + " field"
 	}
-	if inPlace := p.prior.is(p.q.Mode.String()) || p.prior.kind == rparen; inPlace && hasPattern(p.q.Mode) && (instead == "" || before || next.kind == end) {
+	inPlace := p.q.Pattern == nil && (p.prior.Pos == p.q.Pos || p.prior.kind == rparen)
+	if inPlace && hasPattern(p.q.Mode) && (instead == "" || before || next.kind == end) {
 		instead = "; quote it to select a channel called " + p.tok.raw
 	}
 	p.fail(failAt(p.tok, "%s is for %s%s", c.word, list(c.modes.words(), "and"), instead))
@@ -294,7 +295,7 @@ func (p *parser) noClause() {
 	switch {
 	case behindPattern:
 		why = " (" + shorten(p.pattern.raw) + " is the pattern)"
-	case !hasPattern(p.q.Mode) && p.prior.is(p.q.Mode.String()):
+	case !hasPattern(p.q.Mode) && p.prior.Pos == p.q.Pos:
 		why = ", and " + p.q.Mode.String() + " takes no pattern"
 	}
 	if strings.HasPrefix(p.adjacent(), "|=") {

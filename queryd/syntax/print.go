@@ -256,6 +256,13 @@ func (w *printer) condition(c Condition) {
 		}
 	case Predicate:
 		w.predicate(c)
+	default:
+		w.cross(c)
+	}
+}
+
+func (w *printer) cross(c Condition) {
+	switch c := c.(type) {
 	case *MetricHolds:
 		w.put("METRIC")
 		one(c.Scope, w.node)

@@ -126,12 +126,7 @@ func (p *parser) time() *Time {
 	switch w := t.raw; {
 	case t.kind == text:
 		at.Kind, at.Text = Quoted, t.value
-		if _, why := readQuoted(t.value); why != "" {
-			if first, _, _ := strings.Cut(t.value, " "); isDuration(first) || folds(t.value, "today") || folds(t.value, "yesterday") || dateShape(t.value) {
-				p.fail(failAt(t, "%s needs no quotes", t.shown()).meaning(shorten(t.value)))
-			}
-			p.fail(failAt(t, "%s %s", t.shown(), why))
-		}
+		p.checkQuoted(t)
 	case t.kind != word:
 		p.fail(failAt(t, "%s where a time is needed", t.stands()).expecting("1h ago", "today", "2025-01-31", `"2025-01-31T23:59:59Z"`))
 	case t.is("today"), t.is("yesterday"):
@@ -169,6 +164,19 @@ func (p *parser) time() *Time {
 	}
 	p.advance()
 	return at
+}
+
+// checkQuoted fails unless a string is a whole time with its zone.
+func (p *parser) checkQuoted(t token) {
+	_, why := readQuoted(t.value)
+	if why == "" {
+		return
+	}
+	first, _, _ := strings.Cut(t.value, " ")
+	if isDuration(first) || folds(first, "today") || folds(first, "yesterday") || dateShape(t.value) {
+		p.fail(failAt(t, "%s needs no quotes", t.shown()).meaning(shorten(t.value)))
+	}
+	p.fail(failAt(t, "%s %s", t.shown(), why))
 }
 
 // noTime fails at a word that is no time, and says what to do.

@@ -189,6 +189,29 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestFieldsOfModes takes every fixed field of a mode in it, and another one
+// only where the mode is open (L4).
+func TestFieldsOfModes(t *testing.T) {
+	for m := Events; m <= Gaps; m++ {
+		begin := m.String()
+		if m == Metric {
+			begin += " m"
+		}
+		for _, f := range m.Fields() {
+			if _, err := Parse(begin + " SORT " + f); err != nil {
+				t.Errorf("%s: %v", m, err)
+			}
+			_, err := Parse(begin + " WHERE " + f + " > 5")
+			if hasOrder := slices.Contains(ordered, f); (err == nil) != hasOrder {
+				t.Errorf("%s: %s > 5 gives %v", m, f, err)
+			}
+		}
+		if _, err := Parse(begin + " SORT another"); (err == nil) != m.Open() {
+			t.Errorf("%s: another gives %v", m, err)
+		}
+	}
+}
+
 // TestPieces cuts patterns of PARSE into literal text and captures (L4.7).
 func TestPieces(t *testing.T) {
 	for pattern, want := range map[string]string{

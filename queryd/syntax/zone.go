@@ -18,7 +18,7 @@ var zoneList string
 var zoneNames = strings.Fields(zoneList)
 
 // Location is the zone that unquoted times of the query are in: that of its
-// ZONE, else UTC.
+// ZONE, else UTC. Each call loads it anew.
 func (q *Query) Location() *time.Location {
 	if q.Zone == nil {
 		return time.UTC
