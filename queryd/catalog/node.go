@@ -31,4 +31,5 @@ const (
 
 var nodeNames = [...]string{"nothing", "a text", "a list", "a map"}
 
+// String names the kind as faults do.
 func (k NodeKind) String() string { return nodeNames[k] }

@@ -264,32 +264,6 @@ func jsonNumber(p string, i int) (v Value, end int, err error) {
 	return OfFloat(f), end, nil
 }
 
-// parseInteger reads -digits or digits; ok is false if it fits no 64 bits.
-func parseInteger(s string) (v Value, ok bool) {
-	negative := s[0] == '-'
-	if negative {
-		s = s[1:]
-	}
-	if len(s) > 20 {
-		return v, false
-	}
-	var n uint64
-	for i := range len(s) {
-		d := uint64(s[i] - '0')
-		if i >= 19 && n > (1<<64-1-d)/10 { // nineteen digits always fit
-			return v, false
-		}
-		n = n*10 + d
-	}
-	switch {
-	case !negative:
-		return OfUint(n), true
-	case n <= 1<<63:
-		return OfInt(-int64(n)), true
-	}
-	return v, false
-}
-
 // eachJSON calls f with the elements of a checked array or object.
 func eachJSON(s string, f func(key, elem Value) bool) {
 	object := s[0] == '{'
