@@ -95,6 +95,11 @@ func (c Config) withDefaults() Config {
 const (
 	// housekeeping is the longest the route loop sleeps.
 	housekeeping = time.Second
+	// asleep is how far the loop may sleep past its timer before it takes the
+	// process for suspended.
+	asleep = 5 * time.Second
+	// breath is how many bytes of payload are looked at in one go.
+	breath = 1 << 20
 	// inbound is how many messages may lie between the connection and the
 	// inbox. The client library drops what finds it full, and reads thousands
 	// of small ones before the relay gets its turn: what a mux may have
@@ -134,6 +139,7 @@ type Intake struct {
 	failing  error
 	void     error     // what is known is of another store
 	lookedAt time.Time // of all lives
+	woke     time.Time // when the loop last kept house
 	resumed  chan struct{}
 }
 

@@ -79,10 +79,16 @@ func (in *Intake) routeLoop(ctx context.Context) error {
 }
 
 // handleAll handles messages in their order and collects the streams whose
-// windows got something.
+// windows got something. An inbox may hold far more than windows and a commit
+// do, and take long: in between, what may go on goes on.
 func (in *Intake) handleAll(msgs []*nats.Msg, touched []*stream) []*stream {
 	now := time.Now()
+	size := 0
 	for i, m := range msgs {
+		if size += len(m.Data); size > breath {
+			touched = in.breathe(touched)
+			now, size = time.Now(), 0
+		}
 		var s *stream
 		switch m.Sub {
 		case in.subs.frames:
@@ -99,6 +105,25 @@ func (in *Intake) handleAll(msgs []*nats.Msg, touched []*stream) []*stream {
 		msgs[i] = nil
 	}
 	return touched
+}
+
+// breathe lets the windows advance into the queue, asks for holes and keeps
+// commits going, while more of the inbox is to be looked at.
+func (in *Intake) breathe(touched []*stream) []*stream {
+	now := time.Now()
+	in.advanceAll(touched, now)
+	for _, s := range touched {
+		in.ask(s, now)
+	}
+	select {
+	case o := <-in.outcomes:
+		in.finished(o)
+	default:
+	}
+	if in.void == nil {
+		in.commitNext()
+	}
+	return touched[:0]
 }
 
 // frames takes a run in: P7.1, P7.2.
@@ -127,10 +152,7 @@ func (in *Intake) frames(m *nats.Msg, now time.Time) *stream {
 	in.metrics.arrived.Add(float64(run.Len()))
 	in.metrics.duplicates.Add(float64(duplicates))
 	for _, r := range fresh {
-		for _, back := range s.window.Push(r, now) {
-			account.Drop(back)
-			in.metrics.dropped.WithLabelValues("window").Add(float64(back.Len()))
-		}
+		s.window.Push(r, now)
 	}
 	return s
 }
@@ -209,13 +231,8 @@ func (in *Intake) refuse(m *nats.Msg, err error) *stream {
 // keepHouse moves what may go on into the queue, asks for what is missing and
 // announces what is settled; it says how long the loop may sleep.
 func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
-	for _, s := range touched {
-		s.touched = false
-		in.advance(s, now)
-		in.activate(s)
-	}
-	in.pushed = 0
-	in.boundWindows()
+	in.awake(now)
+	in.advanceAll(touched, now)
 	in.lookAtLives(now)
 	next := now.Add(housekeeping)
 	kept := in.active[:0]
@@ -236,6 +253,27 @@ func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
 	in.active = kept
 	in.expireRequests(now)
 	return max(next.Sub(now), 0)
+}
+
+// awake notices that the process was suspended, or got no turn for long: what
+// the muxes said meanwhile is still to be read, so silence before now counts
+// against none of them.
+func (in *Intake) awake(now time.Time) {
+	if !in.woke.IsZero() && now.Sub(in.woke) > housekeeping+asleep {
+		in.ledger.Resume(now)
+	}
+	in.woke = now
+}
+
+// advanceAll moves what may go on into the queue.
+func (in *Intake) advanceAll(touched []*stream, now time.Time) {
+	for _, s := range touched {
+		s.touched = false
+		in.advance(s, now)
+		in.activate(s)
+	}
+	in.pushed = 0
+	in.boundWindows()
 }
 
 func (in *Intake) activate(s *stream) {

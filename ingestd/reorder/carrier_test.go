@@ -38,9 +38,7 @@ func (p *pipe) deliver() {
 	}
 	fresh, _ := p.a.Arrive(r, nil)
 	for _, f := range fresh {
-		for _, refused := range p.w.Push(f, p.now) {
-			p.a.Drop(refused)
-		}
+		p.w.Push(f, p.now)
 	}
 }
 

@@ -14,13 +14,14 @@
 // Promises:
 //
 //  1. What is pushed goes on, each frame once: in ascending positions, or as
-//     late. Only Push's refusals do not. (P7.1, P9.7)
-//  2. A frame in order never waits and is never refused. (P7.1)
+//     late. Nothing is refused. (P7.1, P9.7)
+//  2. A frame in order never waits. (P7.1)
 //  3. A frame waits at most Wait; then it takes everything below it along, and
 //     Next passes the holes. (P7.1)
-//  4. Frames that wait cost at most Bytes. What does not fit is refused from
-//     the end of the run being pushed, and said, so that the caller makes holes
-//     of it that repair may heal. (P7.1, P7.7)
+//  4. Frames that wait cost at most Bytes. When a push would pass that, the
+//     lowest go on until the rest fits, and Next passes their holes: these stay
+//     open, and their frames are late if they come. So the traffic behind one
+//     lost frame goes on in order, whatever its rate. (P7.1, P7.2)
 //  5. A slice that was cut for P3.1 and arrives in order leaves nothing waiting
 //     behind it, however its channels were interleaved.
 //  6. The cost is by runs and by consecutive stretches of them, never by
@@ -32,8 +33,8 @@
 // A Window belongs to one goroutine. It keeps the runs pushed until they go on,
 // and hands out slices of them: no payload is copied, none is kept after. The
 // caller owns the slices of runs that it passes to Ready and Force. Frames that
-// are ready or late are not bounded here: call Ready after a Push, and before
-// much is pushed.
+// are ready or late, those that Bytes made go on among them, are not bounded
+// here: call Ready after a Push, and before much is pushed.
 //
 // # When things fail
 //

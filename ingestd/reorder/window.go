@@ -22,11 +22,11 @@ const passedRanges = 4096
 // Config bounds a Window. A zero field takes its default.
 type Config struct {
 	Wait  time.Duration // how long a frame waits behind a hole
-	Bytes int           // the cost of what waits, as frame.Run.Cost counts it
+	Bytes int           // the cost of what waits at most, as frame.Run.Cost counts it
 }
 
 // A Window holds frames of one stream until every earlier position has gone on,
-// will never come, or was waited for long enough.
+// will never come, was waited for long enough, or too much would wait for it.
 type Window struct {
 	cfg     Config
 	next    subjects.Position // everything below went on, or was passed
@@ -51,33 +51,28 @@ func New(next subjects.Position, cfg Config) *Window {
 
 // Push takes a run's frames, none of which was pushed before. Those below Next
 // are late, those at Next go on with the next Ready, and so does what waited
-// for them; others wait. It returns, ascending, the positions of frames for
-// which there was no room: the highest ones of the run, none that is in order.
-func (w *Window) Push(r frame.Run, now time.Time) (refused []control.Range) {
+// for them; others wait. When more would wait than Bytes, the lowest of all that
+// waits goes on until the rest fits: Next passes their holes, which stay open.
+func (w *Window) Push(r frame.Run, now time.Time) {
 	if r.Len() == 0 {
-		return nil
+		return
 	}
 	if r.First() < w.next {
 		n := w.below(r)
 		w.late.push(r.Slice(0, n))
 		if r = r.Slice(n, r.Len()); r.Len() == 0 {
-			return nil
+			return
 		}
 	}
 	if r = w.advance(r); r.Len() == 0 {
-		return nil
-	}
-	if room := w.cfg.Bytes - w.cost; r.Cost() > room {
-		n := sort.Search(r.Len(), func(i int) bool { return r.Slice(0, i+1).Cost() > room })
-		refused = ranges(r.Slice(n, r.Len()))
-		if r = r.Slice(0, n); n == 0 {
-			return refused
-		}
+		return
 	}
 	w.cost += r.Cost()
 	w.since.start(r.Last(), now)
 	w.waiting.push(r)
-	return refused
+	if w.cost > w.cfg.Bytes {
+		w.shrink()
+	}
 }
 
 // Pass says that positions will never come: what waits behind them need not.
@@ -180,6 +175,15 @@ func (w *Window) flush(pos subjects.Position) {
 	w.advance(frame.Run{})
 }
 
+// shrink lets the lowest waiting stretches go on until the others cost at most
+// Bytes, and what is in order then.
+func (w *Window) shrink() {
+	for w.cost > w.cfg.Bytes {
+		w.takeWaiting()
+	}
+	w.advance(frame.Run{})
+}
+
 // takeWaiting lets the lowest waiting stretch go on.
 func (w *Window) takeWaiting() {
 	r := w.waiting.take()
@@ -216,14 +220,4 @@ func (w *Window) handOver(ready []frame.Run) []frame.Run {
 		w.ready = nil
 	}
 	return ready
-}
-
-// ranges is the positions of a run.
-func ranges(r frame.Run) (out []control.Range) {
-	for i := 0; i < r.Len(); {
-		n := r.Consecutive(i)
-		out = append(out, control.Range{From: r.Pos(i), To: r.Pos(i + n - 1)})
-		i += n
-	}
-	return out
 }
