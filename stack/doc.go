@@ -11,8 +11,9 @@
 //
 //  1. Nothing here is a special case of the daemons: they get a URL and
 //     credentials, as they would anywhere.
-//  2. A store is made only in a folder that had none; one that is gone is an
-//     error (P8.4).
+//  2. A store is made only in a folder that has never had one; one that is
+//     gone is an error (P8.4). A file in the folder, written once the store is
+//     there, remembers it.
 //  3. Stop order: muxd (whose frames ingest still commits), ingestd, server.
 //
 // A Stack is safe for concurrent use. Its goroutines end with Close.

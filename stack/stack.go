@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -72,12 +70,12 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Ingest.MaxBytes == 0 {
-		o.Ingest.MaxBytes = roomFor(o.Dir)
-	}
 	srv, err := server.Start(server.Options{Dir: o.Dir, Listen: o.Listen, Space: space, Stream: o.Ingest.Stream, Log: o.Log})
 	if err != nil {
 		return nil, err
+	}
+	if o.Ingest.MaxBytes == 0 {
+		o.Ingest.MaxBytes = roomFor(o.Dir) // the server has made it
 	}
 	s := &Stack{opts: o, server: srv, space: space, failed: make(chan error, 2)}
 	if !o.WithoutIngest {
@@ -93,25 +91,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	return s, nil
 }
 
-// fresh reports whether a folder holds no store yet: then, and only then, one
-// may be made (P8.4).
-func fresh(dir string) (bool, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, "jetstream"))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return true, nil
-	case err != nil:
-		return false, fmt.Errorf("look into the data folder: %w; make it readable, or choose another with --dir", err)
-	}
-	return len(entries) == 0, nil
-}
-
-// roomFor is half of what the disk has free, where that can be known and is
-// less than the default (P8).
+// roomFor is half of what the folder's disk has free, where that can be known
+// and is less than the default (P8).
 func roomFor(dir string) int64 {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0 // the server will say so
-	}
 	if free := freeBytes(dir); free > 0 && free/2 < store.DefaultMaxBytes {
 		return free / 2
 	}
@@ -136,6 +118,11 @@ func (s *Stack) StartMux(ctx context.Context) error {
 func (s *Stack) StartIngest(ctx context.Context) error {
 	c := s.opts.Ingest
 	c.NATS = s.identity(server.Ingestd)
+	c.Opened = func() {
+		if err := markUsed(s.opts.Dir); err != nil {
+			s.opts.Log.Error().Err(err).Msg("a store that goes missing here would be made anew at the next start")
+		}
+	}
 	d, err := ingest.New(c, s.opts.Log.With().Str("part", "ingestd").Logger())
 	if err != nil {
 		return err
@@ -168,7 +155,7 @@ func (s *Stack) identity(u server.User) service.NATS {
 	user, password := s.server.Credentials(u)
 	own, secret := s.server.Credentials(server.Service)
 	return service.NATS{
-		URL: s.server.URL(), User: user, Password: service.Secret(password),
+		URL: s.server.URL(), User: user, Password: service.Secret(password), InboxPrefix: server.InboxPrefix,
 		ServiceUser: own, ServicePassword: service.Secret(secret),
 	}
 }

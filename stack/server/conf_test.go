@@ -16,8 +16,9 @@ import (
 
 const conf = "../../deploy/nats-server.conf"
 
-// TestConfIsTheEmbeddedServer is promise 6: the file for plain deployments
-// and the embedded server have the same users, permissions and limits.
+// TestConfIsTheEmbeddedServer is promise 8: the file for plain deployments
+// and the embedded server have the same users, permissions and limits. That
+// the same crosses between the accounts is in the tests of eachServer.
 func TestConfIsTheEmbeddedServer(t *testing.T) {
 	given := map[User]string{Anonymous: "anonymous"}
 	for _, u := range Users() {
@@ -54,7 +55,7 @@ func TestConfIsTheEmbeddedServer(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTheContract is promise 4: fsync before the acknowledgement
+// TestLimitsOfTheContract is promise 6: fsync before the acknowledgement
 // (P8), a stopped reader stalls no publisher (S5.6), and whatever was
 // accepted can be returned (P1.4).
 func TestLimitsOfTheContract(t *testing.T) {
@@ -82,7 +83,7 @@ func compareUsers(t *testing.T, file, code []*natsd.User) {
 	flat := func(users []*natsd.User) map[string]map[permission]bool {
 		all := map[string]map[permission]bool{}
 		for _, u := range users {
-			set := map[permission]bool{{"password", u.Password}: true}
+			set := map[permission]bool{{"password", u.Password}: true, {"account", u.Account.Name}: true}
 			add := func(list string, subjects []string) {
 				for _, s := range subjects {
 					set[permission{list, s}] = true

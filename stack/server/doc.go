@@ -1,14 +1,26 @@
-// Package server is the embedded NATS server: the same server, limits and
-// permissions as deploy/nats-server.conf, inside this process.
+// Package server is the embedded NATS server: the same server, limits,
+// accounts and permissions as deploy/nats-server.conf, inside this process.
 //
-//	            user      may publish (P2, P2.3, P2.4)
-//	muxd ─────► muxd      ds.frame.> ds.beat.>                     ┐
-//	ingestd ──► ingestd   ds.settled.> ds.repair.> ds.store.> $KV  │  and answers
-//	queryd ───► queryd    ds.client.>, reads of JetStream          │  to _INBOX.>
-//	$SRV ─────► service   ds.client.>                              ┘
-//	people ───► operator  everything but $SYS
-//	others ───► anonymous ds.submit.> ds.query(.>) ds.flow.> $SRV.>,
-//	                      reads of JetStream
+//	 account PIPE, with JetStream                     │  account USERS
+//	            user      may publish (P2, P2.3, P2.4) │
+//	muxd ─────► muxd      ds.frame.> ds.beat.>         │  user: anonymous
+//	ingestd ──► ingestd   ds.settled.> ds.repair.>     │
+//	                      ds.store.> $KV               │
+//	queryd ───► queryd    ds.client.>                  │
+//	$SRV ─────► service   ds.client.>                  │
+//	people ───► operator  everything but $SYS          │
+//	                                                   │
+//	 ◄── ds.submit.> ds.query(.>) ds.flow.> $SRV.> ────┤  as they are
+//	 ──── ds.frame.> ds.beat.> ds.settled.> ds.repair.> ──►  as they are
+//	      ds.store.> ds.client.> _INBOX.>              │
+//	 ◄── $JS.API.> $JS.ACK.> $JS.FC.> ─────────────────┤  as services
+//
+// An account has subjects of its own; what is drawn crosses, nothing else.
+// Two of them are needed because JetStream answers to any reply subject that
+// its asker names, and no permission is asked for an answer: in one account
+// everybody could have frames, settled announcements and stored messages
+// published in the pipe. As a service of another account it sees a reply
+// subject of the server's, and its answer ends in the asker's own account.
 //
 // Subjects: this package neither reads nor writes any; it says who may.
 //
@@ -17,24 +29,39 @@
 //  1. Who may publish what is enforced by the server, for TCP and in-process
 //     connections alike (P2.3). A client without credentials is anonymous;
 //     one with wrong credentials is refused.
-//  2. The service connection may publish nothing but answers, so that a
+//  2. Between users and the pipe the subjects drawn above cross, and no other.
+//     The daemons' own inboxes (InboxPrefix) do not: nobody outside hears or
+//     forges an answer to a daemon.
+//  3. An answer of JetStream to a user reaches users only, whatever reply
+//     subject the question bore.
+//  4. The service connection may publish nothing but answers, so that a
 //     request to $SRV with a forged reply subject stores nothing (P2.4).
-//  3. Reading through $JS.API is open to everyone, changing a stream or its
-//     messages to ingestd and the operator alone.
-//  4. JetStream acknowledges after fsync (P8), and no reader slows a
+//  5. Reading through $JS.API is open to everyone, changing a stream or its
+//     messages to ingestd and the operator alone; but see below.
+//  6. JetStream acknowledges after fsync (P8), and no reader slows a
 //     publisher down (S5.6).
-//  5. One process holds a data folder at a time; the second one is told who.
+//  7. One process holds a data folder at a time; the second one is told who.
 //     The hold ends with the process, however it ends.
-//  6. Permissions derive from the subject space and the stream's name alone;
-//     a test compares them with deploy/nats-server.conf.
+//  8. Accounts and permissions derive from the subject space and the stream's
+//     name alone; deploy/nats-server.conf says the same, and tests of
+//     behaviour run on both.
 //
-// What subject permissions cannot say: a reader may create any number of
-// consumers, delete those of others, and let a push consumer deliver stored
-// bytes to a subject it may not publish to. The API and the keys of a bucket
-// are safe from these (a test holds it); but a bucket can be filled with
-// messages that are no keys, so buckets need a size, and handlers look at a
-// message's own subject (P2.4). The secure set-up withdraws $JS.API from
+// What none of this can say: where a push consumer delivers is in the body of
+// the request that makes it, and the server lets it deliver to any subject of
+// the pipe but its own stream's. Everybody can make consumers, on the stream
+// of frames alone. What they deliver bears the subject it was stored on, by
+// which handlers tell it (P2.4) and the API refuses it, and fills a bucket
+// with messages that are no keys, so that buckets need a size. A consumer's
+// idle heartbeat, however, bears the subject it is sent to and has no body:
+// that is a request to $JS.API, or an empty value for a key. So whoever may
+// make consumers must be trusted with the store, as with deleting the
+// consumers of others; where not, the secure set-up withdraws $JS.API from
 // clients (S6.5).
+//
+// Among themselves users are not kept apart: a reflected answer can be heard
+// under any subject in their own account, so that a tail of ds.frame.> shows
+// what a neighbour has made up. What is stored, and what the pipe says in
+// answer to a request, is not of a neighbour's making.
 //
 // Start blocks until the server answers or has failed; the goroutines are the
 // NATS server's and end in Close, which waits for them. A Server is safe for

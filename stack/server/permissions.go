@@ -24,36 +24,39 @@ func Users() []User { return []User{Muxd, Ingestd, Queryd, Service, Operator, An
 
 // Buckets names the key-value buckets that ingestd may write: the first for
 // its ledger's checkpoint (P7.5), the second for the writers' lease (P7.4).
-// They derive from the stream's name (P2).
-func Buckets(stream string) []string { return []string{stream, stream + "_LEASE"} }
+// They derive from the stream's name (P2). A name that derives from a prefix
+// is in upper case, so that no space's stream has the name of another's lease.
+func Buckets(stream string) []string { return []string{stream, stream + "_lease"} }
 
 const (
-	inboxes = "_INBOX.>" // answers to requests
+	inboxes = "_INBOX.>"         // answers to requests of users
+	own     = InboxPrefix + ".>" // answers to requests of daemons
 	system  = "$SYS.>"
 )
 
 // Permissions is what a user may publish and subscribe to, for a subject
-// space and the JetStream stream that stores it. An unknown user may nothing.
+// space and the JetStream stream that stores it, within the user's account. An
+// unknown user may nothing.
 func Permissions(u User, space subjects.Space, stream string) *natsd.Permissions {
 	p := space.Prefix() + "."
 	switch u {
 	case Muxd:
-		return grant(p+"frame.>", p+"beat.>", "$SRV.INFO.muxd", "$SRV.PING.muxd", inboxes)
+		return grant(p+"frame.>", p+"beat.>", "$SRV.INFO.muxd", "$SRV.PING.muxd", inboxes, own)
 	case Ingestd:
-		own := []string{p + "settled.>", p + "repair.>", p + "store.>", inboxes}
-		return grant(append(append(own, reads()...), writes(stream)...)...)
+		g := []string{p + "settled.>", p + "repair.>", p + "store.>"}
+		return grant(append(append(g, reads("*")...), writes(stream)...)...)
 	case Queryd:
-		return grant(append(reads(), p+"client.>", inboxes)...)
+		return grant(append(reads("*"), p+"client.>", inboxes)...)
 	case Service:
 		g := grant(p+"client.>", inboxes)
-		g.Subscribe = &natsd.SubjectPermission{Allow: []string{"$SRV.>", p + "query", p + "query.>", p + "flow.>", inboxes}}
+		g.Subscribe = &natsd.SubjectPermission{Allow: []string{"$SRV.>", p + "query", p + "query.>", p + "flow.>", inboxes, own}}
 		return g
 	case Operator:
 		g := grant(">")
 		g.Publish.Deny = []string{system}
 		return g
 	case Anonymous:
-		return grant(append(reads(), p+"submit.>", p+"query", p+"query.>", p+"flow.>", "$SRV.>")...)
+		return grant(append(reads(stream), p+"submit.>", p+"query", p+"query.>", p+"flow.>", "$SRV.>")...)
 	}
 	return &natsd.Permissions{
 		Publish:   &natsd.SubjectPermission{Deny: []string{">"}},
@@ -69,12 +72,16 @@ func grant(publish ...string) *natsd.Permissions {
 	}
 }
 
-// reads is what reading any stream, bucket or consumer takes: ordered and
+// reads is what reading a stream, bucket or consumer takes: ordered and
 // durable consumers with their acknowledgements and flow control, direct and
 // plain gets, lists. Nothing here changes a stream or a message. Readers may
 // delete consumers, their own cannot be told apart: those of the daemons are
 // made anew by their client.
-func reads() []string {
+//
+// Consumers can be made on the given stream, or on any ("*"). Everybody's are
+// those of the one that they are to read: a push consumer on another could
+// deliver its messages into that one, for it only refuses its own.
+func reads(stream string) []string {
 	return []string{
 		"$JS.API.INFO",
 		"$JS.API.STREAM.INFO.*",
@@ -83,9 +90,9 @@ func reads() []string {
 		"$JS.API.STREAM.MSG.GET.*",
 		"$JS.API.DIRECT.GET.*",
 		"$JS.API.DIRECT.GET.*.>",
-		"$JS.API.CONSUMER.CREATE.*",
-		"$JS.API.CONSUMER.CREATE.*.>",
-		"$JS.API.CONSUMER.DURABLE.CREATE.*.*",
+		"$JS.API.CONSUMER.CREATE." + stream,
+		"$JS.API.CONSUMER.CREATE." + stream + ".>",
+		"$JS.API.CONSUMER.DURABLE.CREATE." + stream + ".*",
 		"$JS.API.CONSUMER.INFO.*.*",
 		"$JS.API.CONSUMER.LIST.*",
 		"$JS.API.CONSUMER.NAMES.*",

@@ -147,9 +147,17 @@ func (s *Server) options(o Options) (*natsd.Options, error) {
 			return nil, err
 		}
 	}
+	accounts, err := accounts(o.Space)
+	if err != nil {
+		return nil, fmt.Errorf("start the server: %w: %w", ErrStart, err)
+	}
+	for _, name := range []string{pipeAccount, usersAccount} {
+		opts.Accounts = append(opts.Accounts, accounts[name])
+	}
 	for _, u := range Users() {
 		opts.Users = append(opts.Users, &natsd.User{
-			Username: string(u), Password: s.secrets[u], Permissions: Permissions(u, o.Space, o.Stream),
+			Username: string(u), Password: s.secrets[u], Account: accounts[accountOf(u)],
+			Permissions: Permissions(u, o.Space, o.Stream),
 		})
 	}
 	return opts, nil

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	select {} // until killed
 }
 
-// TestSecondServerOnOneFolder is promise 5: it is refused with the holder's
+// TestSecondServerOnOneFolder is promise 7: it is refused with the holder's
 // pid, and the folder is free once the first is closed.
 func TestSecondServerOnOneFolder(t *testing.T) {
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func TestSecondServerOnOneFolder(t *testing.T) {
 	startIn(t, dir)
 }
 
-// TestKillKeepsAcknowledged is promises 4 and 5 after a SIGKILL: what was
+// TestKillKeepsAcknowledged is promises 6 and 7 after a SIGKILL: what was
 // acknowledged is there, and the folder is not held any more.
 func TestKillKeepsAcknowledged(t *testing.T) {
 	dir := t.TempDir()

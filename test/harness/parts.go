@@ -91,7 +91,7 @@ func (p *Parts) daemon(t testing.TB, u server.User, args []string) Daemon {
 		Env: []string{
 			"NATS_URL=" + p.URL, "NATS_USER=" + string(u), "NATS_PASSWORD=" + p.secrets[u],
 			"DS_SERVICE_USER=" + string(server.Service), "DS_SERVICE_PASSWORD=" + p.secrets[server.Service],
-			"DS_HTTP=127.0.0.1:0",
+			"NATS_INBOX_PREFIX=" + server.InboxPrefix, "DS_HTTP=127.0.0.1:0",
 		},
 	}.Spawn(t)}
 }
