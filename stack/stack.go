@@ -202,6 +202,20 @@ func (s *Stack) Failing() []string {
 	return out
 }
 
+// Wedged lists the loops of the parts that stand still.
+func (s *Stack) Wedged() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	if s.muxd != nil && s.mux != nil {
+		out = append(out, s.muxd.Health.Wedged()...)
+	}
+	if s.ingd != nil && s.ingest != nil {
+		out = append(out, s.ingd.Health.Wedged()...)
+	}
+	return out
+}
+
 // Ready waits until everything that was started serves. A store that is gone
 // is ErrStoreGone at once: nobody but a person may make it anew.
 func (s *Stack) Ready(ctx context.Context) error {

@@ -7,8 +7,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
+	"github.com/rs/zerolog"
 
 	"datastream/stack/server"
+	"datastream/subjects"
 )
 
 // eachServer runs a test on the embedded server and on one that is set up by
@@ -181,5 +183,36 @@ func fill(t *testing.T, js jetstream.JetStream, n int) {
 	case <-js.PublishAsyncComplete():
 	case <-within(t).Done():
 		t.Fatal("the store does not fill")
+	}
+}
+
+// TestAccountsDeriveFromSpace is promise 8: what crosses has the space's
+// prefix, and another space's subjects do not.
+func TestAccountsDeriveFromSpace(t *testing.T) {
+	space, err := subjects.NewSpace("acme.tele")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(server.Options{Dir: t.TempDir(), Listen: "127.0.0.1:0", Space: space, Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	pipe, users := dial(t, s, server.Operator), dial(t, s, server.Anonymous)
+	in, out := pipe.listen(t, "acme.tele.submit.>"), users.listen(t, ">")
+	for _, subject := range []string{"ds.frame.n1." + life + ".a", "acme.tele.frame.n1." + life + ".a"} {
+		if err := pipe.Publish(subject, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pipe.flush(t)
+	if m, err := out.NextMsg(patience); err != nil || m.Subject != "acme.tele.frame.n1."+life+".a" {
+		t.Errorf("users hear %+v, %v", m, err)
+	}
+	if err := users.Publish("acme.tele.submit.n1.a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.NextMsg(patience); err != nil {
+		t.Errorf("a submission: %v", err)
 	}
 }
