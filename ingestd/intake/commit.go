@@ -163,6 +163,7 @@ func (in *Intake) committed(s *stream, r frame.Run) {
 // landed after all, or another writer's.
 func (in *Intake) alreadyStored(m store.Stored) {
 	a := in.ledger.Restore(m.Stream, time.Now())
+	in.letGo()
 	if a == nil { // more lives than the ledger holds: its frames are refused
 		return
 	}

@@ -31,6 +31,8 @@
 //     is written. While commits fail nothing is given up. (P7.4, P7.7)
 //  5. Whatever a bound drops is counted and has not arrived: it is a hole,
 //     and repair may still heal it. (P7.7)
+//  6. A life that was forgotten to make room for others does not come back:
+//     its frames and beats are refused and counted. (P7.2)
 //
 // The route loop owns ledger, windows and queue; the commit loop owns the
 // writer while a job is out. They share nothing but jobs and outcomes. Frames

@@ -135,6 +135,7 @@ type Intake struct {
 	repairs  map[string]request
 	asked    uint64
 	strange  map[subjects.Stream]time.Time // lives that were asked for a beat
+	named    map[subjects.Stream]struct{}  // lives of which it was said that they are refused
 	inflight *job
 	failing  error
 	void     error     // what is known is of another store
@@ -162,6 +163,7 @@ func New(nc *nats.Conn, w Writer, cfg Config, log zerolog.Logger, reg prometheus
 		streams:  make(map[subjects.Stream]*stream),
 		repairs:  make(map[string]request),
 		strange:  make(map[subjects.Stream]time.Time),
+		named:    make(map[subjects.Stream]struct{}),
 		resumed:  make(chan struct{}, 1),
 	}
 	in.metrics = newMetrics(reg, in)
@@ -182,6 +184,7 @@ func (in *Intake) Restore(m store.Stored) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	a := in.ledger.Restore(m.Stream, now)
+	in.letGo()
 	if a == nil {
 		return // more lives than the ledger holds: its frames are refused
 	}

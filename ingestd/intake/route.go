@@ -27,6 +27,7 @@ type stream struct {
 	announced time.Time // of the last settled announcement
 	asking    bool      // a repair request is out
 	shared    bool      // another writer committed some of it
+	forgotten bool      // its account counts for nothing any more
 }
 
 // routeLoop handles everything that comes in until ctx ends and what has
@@ -138,8 +139,7 @@ func (in *Intake) frames(m *nats.Msg, now time.Time) *stream {
 	}
 	account := in.ledger.Find(id)
 	if account == nil {
-		in.metrics.refused.WithLabelValues("unknown_life").Add(float64(run.Len()))
-		in.askForBeat(id, now)
+		in.refuseFrames(id, run.Len(), now)
 		return nil
 	}
 	s := in.open(account)
@@ -165,48 +165,6 @@ func (in *Intake) open(a *ledger.Account) *stream {
 	s := &stream{id: a.Stream(), account: a, window: reorder.New(a.Next(), in.cfg.Window)}
 	in.streams[s.id] = s
 	return s
-}
-
-// beat takes note of what a mux says of a stream.
-func (in *Intake) beat(m *nats.Msg, now time.Time) *stream {
-	id, err := in.cfg.Space.ParseBeat(m.Subject)
-	if err != nil {
-		return in.refuse(m, err)
-	}
-	b, err := control.DecodeBeat(m.Data)
-	if err != nil {
-		return in.refuse(m, err)
-	}
-	account, err := in.ledger.Beat(id, b, now)
-	if err != nil && in.forgetOver() {
-		account, err = in.ledger.Beat(id, b, now)
-	}
-	if err != nil {
-		in.log.Error().Err(err).Stringer("stream", id).Msg("a new life is refused")
-		in.metrics.refused.WithLabelValues("streams").Inc()
-		return nil
-	}
-	account.Heard(b.Below)
-	delete(in.strange, id)
-	return in.open(account)
-}
-
-// forgetOver makes room for new lives: those that have ended and of which
-// nothing is open. Late frames of theirs will be refused (P7.2). A life that
-// only fell silent may come back, and is kept.
-func (in *Intake) forgetOver() (some bool) {
-	in.ledger.Each(func(a *ledger.Account) {
-		n := a.Counts()
-		ended := n.Beat.Closed || n.Heard.IsZero() && a.Over()
-		if s := in.streams[a.Stream()]; !ended || n.Waiting > 0 || s != nil && s.active {
-			return
-		}
-		in.ledger.Forget(a.Stream())
-		delete(in.streams, a.Stream())
-		in.metrics.forgotten.Inc()
-		some = true
-	})
-	return some
 }
 
 func (in *Intake) refuse(m *nats.Msg, err error) *stream {
@@ -237,10 +195,10 @@ func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
 	next := now.Add(housekeeping)
 	kept := in.active[:0]
 	for _, s := range in.active {
-		if !s.due.After(now) {
+		if !s.due.After(now) && !s.forgotten {
 			in.attend(s, now)
 		}
-		if s.due.IsZero() {
+		if s.due.IsZero() || s.forgotten {
 			s.active = false
 			continue
 		}
@@ -253,16 +211,6 @@ func (in *Intake) keepHouse(now time.Time, touched []*stream) time.Duration {
 	in.active = kept
 	in.expireRequests(now)
 	return max(next.Sub(now), 0)
-}
-
-// awake notices that the process was suspended, or got no turn for long: what
-// the muxes said meanwhile is still to be read, so silence before now counts
-// against none of them.
-func (in *Intake) awake(now time.Time) {
-	if !in.woke.IsZero() && now.Sub(in.woke) > housekeeping+asleep {
-		in.ledger.Resume(now)
-	}
-	in.woke = now
 }
 
 // advanceAll moves what may go on into the queue.
@@ -324,27 +272,6 @@ func (in *Intake) account(s *stream) {
 	w := s.window.Waiting()
 	in.waiting += w - s.waiting
 	s.waiting = w
-}
-
-// lookAtLives finds, once a second, the lives whose muxes are silent.
-func (in *Intake) lookAtLives(now time.Time) {
-	if now.Sub(in.lookedAt) < housekeeping || !in.nc.IsConnected() {
-		return
-	}
-	in.lookedAt = now
-	in.ledger.Each(func(a *ledger.Account) {
-		over := a.Over()
-		a.Tick(now)
-		if a.News() {
-			in.activate(in.open(a))
-		}
-		if a.Over() != over {
-			if !a.Counts().Heard.IsZero() { // else one that ended before this process began
-				in.log.Info().Stringer("stream", a.Stream()).Msg("a life is over: its mux has been silent for a minute")
-			}
-			in.activate(in.open(a))
-		}
-	})
 }
 
 // boundWindows lets the fullest window go on while all together hold too

@@ -33,6 +33,7 @@ type Account struct {
 	heard  time.Time         // when the last beat came
 	quiet  time.Duration     // since when its mux is silent
 	dead   bool              // silent for too long
+	place                    // among the lives that may be forgotten
 	repair                   // what is asked for
 	settle                   // what is announced
 	counts Counts
@@ -200,6 +201,8 @@ func (a *Account) recount() {
 	} else if a.horizon > 0 {
 		n = 1
 	}
-	a.ledger.holes += n - a.holes
+	if !a.forgotten {
+		a.ledger.holes += n - a.holes
+	}
 	a.holes = n
 }

@@ -27,7 +27,9 @@
 //     whatever its bytes, through any number of commits and repeats of them.
 //     (P7.2, P9.6)
 //  2. Lives never merge: each stream has an Account of its own, and a life
-//     that neither a beat nor the store made known has none. (P7.2, P9.5)
+//     that neither a beat nor the store made known has none. One that was
+//     forgotten does not come back: neither its beats nor its stored frames
+//     make it known again. (P7.2, P9.5)
 //  3. For every life assigned = committed + gaps once it is over, and pending
 //     is what lies between before that. (P8.3, P9.3)
 //  4. A hole is asked for when it has been sure to be one for AskAfter, one request of a
@@ -50,14 +52,20 @@
 //     hole counts once it is AskAfter old, since interleaved runs make and
 //     fill many in between; younger ones have an allowance of one slice.
 //     (P7.2, P3.1)
+//  9. At most Streams lives are known. A new one takes the place of the one
+//     that is over, or of which no beat was ever heard, and that has shown no
+//     sign for longest; a living one is never forgotten, nor one whose frames
+//     wait for their commit. The names of four times as many forgotten lives
+//     are kept, those forgotten last. (P7.2)
 //
 // # Use
 //
 // The order of calls for a frame message, a commit and a moment:
 //
+//	ledger.Restore(stream, now), Beat(…)        then drop what Forgot names
 //	account := ledger.Find(stream)              nil: refuse the message
 //	fresh, dup := account.Arrive(run, fresh)    → reorder.Window.Push
-//	account.Drop(refused)                       what the window or a buffer refused
+//	account.Drop(refused)                       what a buffer refused
 //	account.Commit(run)                         after the fsync, or when read back
 //	account.Ask(now), Answer(…)                 when Due, or every millisecond or so
 //	account.Tick(now)                           every second or so, while connected
@@ -73,7 +81,8 @@
 //
 // # When things fail
 //
-// Nothing here can fail but ErrStreams. A frame dropped after it arrived is a
+// Nothing here can fail but Beat, when the life was forgotten (ErrForgotten) or
+// has no room (ErrStreams). A frame dropped after it arrived is a
 // hole again (Drop), rests for AskAgain, and is asked for like any other. A
 // request without an answer rests as long. After an unclear commit, calling
 // Commit for whatever the store holds sets things right: it is idempotent.

@@ -16,7 +16,8 @@ type Config struct {
 	StreamHoles int
 	// Holes is how many all streams may have; 262 144.
 	Holes int
-	// Streams is how many lives may be known at once; 65 536.
+	// Streams is how many lives may be known at once; 65 536. Four times as many
+	// that were forgotten are remembered by name.
 	Streams int
 	// AskAfter is the age at which a hole is asked for; 2 ms (P7.1).
 	AskAfter time.Duration
@@ -65,6 +66,13 @@ type Ledger struct {
 	held     bool // nothing is given up
 	evicting bool // the store had let go of messages when it was read
 
+	running, ended order // all accounts, those with a closing beat apart
+	signs          uint64
+	forgot         subjects.Stream // by the last Beat or Restore
+	buried         map[subjects.Stream]struct{}
+	graves         []subjects.Stream // those buried, a ring: graves[grave] is the first
+	grave          int
+
 	epoch time.Time     // what now is relative to
 	now   time.Duration // the latest instant told
 	since time.Duration // no silence counts before this
@@ -76,7 +84,11 @@ type Ledger struct {
 
 // New makes an empty ledger.
 func New(cfg Config) *Ledger {
-	return &Ledger{cfg: cfg.withDefaults(), accounts: make(map[subjects.Stream]*Account)}
+	return &Ledger{
+		cfg:      cfg.withDefaults(),
+		accounts: make(map[subjects.Stream]*Account),
+		buried:   make(map[subjects.Stream]struct{}),
+	}
 }
 
 // Find is the account of a stream. It is nil when neither the store nor a beat
@@ -84,39 +96,43 @@ func New(cfg Config) *Ledger {
 // would be committed twice (P7.2).
 func (l *Ledger) Find(st subjects.Stream) *Account { return l.accounts[st] }
 
-// Beat takes what a mux says of a stream, and makes its life known. It wraps
-// ErrStreams when the life is new and there is no room.
+// Beat takes what a mux says of a stream, and makes its life known. A new one
+// takes the place of one that is over, or of which no beat was ever heard, if
+// need be (Forgot). It wraps ErrForgotten when the life was itself forgotten,
+// ErrStreams when there is no room for it.
 func (l *Ledger) Beat(st subjects.Stream, b control.Beat, now time.Time) (*Account, error) {
 	t := l.tell(now)
-	a := l.open(st)
-	if a == nil {
-		return nil, fmt.Errorf("take beat of %v: %w: %d lives are known; forget one or raise Streams", st, ErrStreams, len(l.accounts))
+	a, err := l.open(st)
+	if err != nil {
+		return nil, fmt.Errorf("take beat of %v: %w; %d lives are known, raise Streams for more", st, err, len(l.accounts))
 	}
 	a.beat(b, t)
+	l.moved(a)
 	return a, nil
 }
 
 // Restore makes a life known that the store holds frames of, and starts its
-// silence. It is nil when the life is new and there is no room: its frames
-// will be refused, which commits none twice.
+// silence. It is to be called for each message read: the order of calls says
+// which lives showed a sign last, and those are kept. It is nil when the life
+// was forgotten, or is now because there is no room: its frames will be refused,
+// which commits none twice.
 func (l *Ledger) Restore(st subjects.Stream, now time.Time) *Account {
 	l.tell(now)
-	return l.open(st)
+	a, err := l.open(st)
+	if err != nil {
+		if !l.Forgotten(st) {
+			l.bury(st)
+		}
+		return nil
+	}
+	l.moved(a)
+	return a
 }
 
-// Each calls f for every account, in no order. f may Forget the one it has.
+// Each calls f for every account, in no order.
 func (l *Ledger) Each(f func(*Account)) {
 	for _, a := range l.accounts {
 		f(a)
-	}
-}
-
-// Forget lets a life go. A later beat would make it known anew and empty, so
-// it is for lives that are over and no longer in the store.
-func (l *Ledger) Forget(st subjects.Stream) {
-	if a := l.accounts[st]; a != nil {
-		l.holes -= a.holes
-		delete(l.accounts, st)
 	}
 }
 
@@ -140,14 +156,21 @@ func (l *Ledger) Hold(hold bool, now time.Time) {
 // not to be called while there is none.
 func (l *Ledger) Resume(now time.Time) { l.since = l.tell(now) }
 
-// open finds or makes an account; nil when there is no room.
-func (l *Ledger) open(st subjects.Stream) *Account {
-	a := l.accounts[st]
-	if a == nil && len(l.accounts) < l.cfg.Streams {
-		a = &Account{ledger: l, stream: st, quiet: l.now}
-		l.accounts[st] = a
+// open finds or makes an account. It fails with ErrForgotten or ErrStreams.
+func (l *Ledger) open(st subjects.Stream) (*Account, error) {
+	l.forgot = subjects.Stream{}
+	if a := l.accounts[st]; a != nil {
+		return a, nil
 	}
-	return a
+	if l.Forgotten(st) {
+		return nil, ErrForgotten
+	}
+	if !l.room() {
+		return nil, ErrStreams
+	}
+	a := &Account{ledger: l, stream: st, quiet: l.now}
+	l.accounts[st] = a
+	return a, nil
 }
 
 // tell takes the time. It never falls.

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"slices"
 	"testing"
@@ -338,18 +337,6 @@ func TestStateRoundTrip(t *testing.T) {
 	fresh, dup := b.Arrive(over(t, 55, 62), nil)
 	if got := flat(fresh); !slices.Equal(got, []subjects.Position{56, 58, 60, 61, 62}) || dup != 3 {
 		t.Fatalf("fresh %v, %d duplicates", got, dup)
-	}
-}
-
-// TestStreamsAreBounded: a beat beyond the bound wraps ErrStreams (promise 8).
-func TestStreamsAreBounded(t *testing.T) {
-	l := New(Config{Streams: 1})
-	l.Restore(stream(t, "A"), start)
-	if _, err := l.Beat(stream(t, "B"), control.Beat{}, start); !errors.Is(err, ErrStreams) {
-		t.Fatalf("error %v", err)
-	}
-	if l.Find(stream(t, "B")) != nil || l.Streams() != 1 {
-		t.Fatal("the life is known")
 	}
 }
 

@@ -103,16 +103,16 @@ func (m *machine) command(f []string) string {
 		m.l.Resume(m.now)
 	case "holes":
 		return fmt.Sprintf("holes %d of %d streams", m.l.Holes(), m.l.Streams())
-	case "forget":
-		m.l.Forget(stream(m.t, f[1]))
 	case "restore":
 		if m.l.Restore(stream(m.t, f[1]), m.now) == nil {
-			return "no room"
+			return "refused"
 		}
+		return m.forgot()
 	case "beat":
 		if _, err := m.l.Beat(stream(m.t, f[1]), m.beat(f[2:]), m.now); err != nil {
 			return err.Error()
 		}
+		return m.forgot()
 	default:
 		a := m.l.Find(stream(m.t, f[1]))
 		if a == nil {
@@ -121,6 +121,14 @@ func (m *machine) command(f []string) string {
 		return m.account(a, f)
 	}
 	return ""
+}
+
+func (m *machine) forgot() string {
+	st, ok := m.l.Forgot()
+	if !ok {
+		return ""
+	}
+	return "forgot " + st.String()
 }
 
 func (m *machine) account(a *Account, f []string) string {

@@ -118,6 +118,7 @@ func (a *Account) Load(s State) {
 	}
 	a.closed, a.below, a.lost = s.Closed, s.Below, s.Lost
 	a.last = s.Beat
+	a.ledger.moved(a) // it may have ended
 	a.counts.Committed = s.CommittedCount
 	a.counts.GivenUp, a.counts.Healed, a.counts.Closed = s.GivenUp, s.Healed, s.ClosedCount
 	to := s.Horizon
