@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"datastream/ingestd/store"
 	"datastream/subjects/control"
 	"datastream/subjects/frame"
@@ -16,6 +18,8 @@ const (
 	backoffMax = 2 * time.Second
 	// storedChunk is how many stored messages a resync hands over at a time.
 	storedChunk = 512
+	// refusalsMax is how often a commit may be refused for an unknown reason.
+	refusalsMax = 5
 )
 
 // A job is one commit, or with resync a look at the store's tail.
@@ -196,6 +200,14 @@ func (in *Intake) failed(j *job, o outcome) {
 		in.unstorable(next)
 		return
 	}
+	if refused(o.err) {
+		if in.refusals++; in.refusals >= 2*refusalsMax && len(next.msgs) == 1 {
+			in.refusals = 0
+			in.unstorable(next)
+			in.send(job{resync: true})
+			return
+		}
+	}
 	if in.failing == nil || in.failing.Error() != o.err.Error() {
 		in.log.Warn().Err(o.err).Int("messages", len(next.msgs)).Msg("a commit is unclear or failed; reading the store's tail, nothing is given up meanwhile")
 	}
@@ -231,7 +243,7 @@ func (in *Intake) again(j *job) {
 	for i, m := range j.msgs {
 		s := j.streams[i]
 		for _, r := range s.account.Uncommitted(m.Run, nil) {
-			items = append(items, item{stream: s, run: r, late: true})
+			items = append(items, item{stream: s, run: r, late: true, alone: in.refusals >= refusalsMax})
 		}
 	}
 	in.queue.unread(items)
@@ -242,6 +254,7 @@ func (in *Intake) again(j *job) {
 
 // works is what a commit that came through says.
 func (in *Intake) works() {
+	in.refusals = 0
 	if in.failing == nil {
 		return
 	}
@@ -252,6 +265,15 @@ func (in *Intake) works() {
 		in.activate(s)
 	}
 	in.cfg.State(nil)
+}
+
+// refused reports whether the server said no for a reason that nobody here
+// knows to pass with time. Then one message may be at fault, and everything
+// else must not wait behind it for ever: after some refusals each goes alone,
+// and one that is refused alone as often is given up.
+func refused(err error) bool {
+	var api *jetstream.APIError
+	return errors.As(err, &api) && reasonOf(err) == "other"
 }
 
 func reasonOf(err error) string {

@@ -138,6 +138,7 @@ type Intake struct {
 	named    map[subjects.Stream]struct{}  // lives of which it was said that they are refused
 	inflight *job
 	failing  error
+	refusals int       // in a row, for reasons that nobody knows
 	void     error     // what is known is of another store
 	lookedAt time.Time // of all lives
 	woke     time.Time // when the loop last kept house
@@ -216,6 +217,7 @@ func (in *Intake) Run(ctx context.Context, serving func()) error {
 	var loops sync.WaitGroup
 	loops.Go(func() { in.inbox.relay(work, in.relay) })
 	loops.Go(func() { in.commitLoop(work) })
+	in.askAll()
 	err := in.routeLoop(ctx)
 	cancel()
 	loops.Wait()

@@ -327,3 +327,27 @@ func TestUnstorableMessageGoesAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedMessageIsGivenUp: a message that the server refuses again and
+// again, for a reason that nobody knows to pass, does not hold up the rest.
+func TestRefusedMessageIsGivenUp(t *testing.T) {
+	for _, n := range []subjects.Position{5, 20} { // as singles, and as a batch
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			r := start(t, Config{}, gated)
+			l := r.birth("n1")
+			inFlight(r, l)
+			l.frames(1, 3)
+			l.send(l.make("p", 3, "disliked"))
+			l.frames(4, n)
+			r.arrived(int(n))
+			r.open()
+			s := r.below(l.id, n)
+			if s.Lost != 1 || r.writer.count(l.id) != int(n)-1 {
+				t.Errorf("settled %+v, %d committed", s, r.writer.count(l.id))
+			}
+			if got := r.metric("dropped_frames_total", "unstorable"); got != 1 {
+				t.Errorf("%v frames are counted as unstorable", got)
+			}
+		})
+	}
+}

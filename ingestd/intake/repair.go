@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"datastream/ingestd/ledger"
 	"datastream/subjects"
 	"datastream/subjects/control"
 )
@@ -81,6 +82,20 @@ func (in *Intake) expireRequests(now time.Time) {
 			in.activate(in.answered(token, control.RepairAnswer{}, false, now))
 		}
 	}
+}
+
+// askAll asks the muxes of all lives that the store knows to show themselves:
+// what was on its way while nobody took it in is healed at once, and not only
+// after their next beats.
+func (in *Intake) askAll() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.ledger.Each(func(a *ledger.Account) {
+		msg := &nats.Msg{Subject: in.cfg.Space.Repair(a.Stream()), Reply: in.prefix + "beat", Data: control.RepairRequest{}.Encode()}
+		if err := in.nc.PublishMsg(msg); err != nil {
+			in.metrics.unsent.Inc() // a beat comes by itself within ten seconds
+		}
+	})
 }
 
 // askForBeat asks the mux of an unknown life to show itself: a request

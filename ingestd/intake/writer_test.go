@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"datastream/ingestd/store"
 	"datastream/subjects"
 	"datastream/subjects/frame"
@@ -84,6 +86,12 @@ func (w *scripted) commit(ctx context.Context, msgs []store.Message, each bool) 
 	for _, m := range msgs { // as the real one: nothing was sent
 		if bytes.Contains(m.Run.Body(), []byte("poison")) {
 			return 0, fmt.Errorf("%w: it is poison", store.ErrMessage)
+		}
+	}
+	for _, m := range msgs { // a refusal that nobody knows the reason of
+		if bytes.Contains(m.Run.Body(), []byte("disliked")) {
+			w.dirty = true
+			return 0, fmt.Errorf("scripted: %w", &jetstream.APIError{Code: 400, ErrorCode: 19999, Description: "no"})
 		}
 	}
 	r := reply{landed: len(msgs), err: w.always}
