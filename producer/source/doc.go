@@ -59,7 +59,9 @@
 //     record that is never taken is left out and counted (Refused) instead of
 //     holding up the rest.
 //
-// Limits. A truncation is not seen before anything was read of the file, nor if
+// Limits. The first run of all begins with the file that has the name then, not
+// with older ones beside it. A copy of a file of which less than 1 KiB was read
+// cannot be told from another file, and may be read twice. A truncation is not seen before anything was read of the file, nor if
 // it is written anew to its old length within the resolution of the file
 // system's times.
 // What a writer appends to a file that was moved aside and quiet for RotateWait
