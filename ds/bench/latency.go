@@ -140,8 +140,8 @@ func newClocked(n int) *clocked {
 
 // see reads n frames from the end of a stream with an ordered consumer, as
 // any reader would. ready is closed when it reads.
-func (r *rig) see(ctx context.Context, stream, filter string, c *clocked, ready chan<- struct{}) error {
-	js, err := jetstream.New(r.reader)
+func see(ctx context.Context, nc *nats.Conn, stream, filter string, c *clocked, ready chan<- struct{}) error {
+	js, err := jetstream.New(nc)
 	if err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (r *rig) bareLatency(ctx context.Context, n int) (*clocked, error) {
 	}
 	c := newClocked(n)
 	err := both(ctx, func(ctx context.Context, ready chan<- struct{}) error {
-		return r.see(ctx, bareStream, plainPrefix+".bare.>", c, ready)
+		return see(ctx, r.peer, bareStream, plainPrefix+".bare.>", c, ready)
 	}, func(ctx context.Context) error {
 		return c.submit(ctx, func(i int, payload []byte) error {
 			_, err := r.js.PublishMsgAsync(&nats.Msg{Subject: names[i%latencyChannels], Data: payload})
@@ -264,7 +264,7 @@ func (r *rig) pipeLatency(ctx context.Context, n int) (*clocked, error) {
 	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed with it
 	filter := fmt.Sprintf("%s.store.%s.>", space.Prefix(), tailNode)
 	err = both(ctx, func(ctx context.Context, ready chan<- struct{}) error {
-		return r.see(ctx, space.StreamName(), filter, c, ready)
+		return see(ctx, r.reader, space.StreamName(), filter, c, ready)
 	}, func(ctx context.Context) error {
 		return c.submit(ctx, func(i int, payload []byte) error {
 			h.Submit(names[i%latencyChannels], payload)

@@ -34,7 +34,7 @@ func (r *rig) core(l load) candidate {
 		total := l.frames / l.cycle * len(l.messages)
 		cr := newCredit(max(64, min(16384, coreBytes/len(l.messages[0].Run.Body()))))
 		got, done := 0, make(chan struct{})
-		sub, err := r.reader.Subscribe(plainPrefix+".core.>", func(*nats.Msg) {
+		sub, err := r.peer.Subscribe(plainPrefix+".core.>", func(*nats.Msg) {
 			cr.give(1)
 			if got++; got == total {
 				close(done)
@@ -43,7 +43,7 @@ func (r *rig) core(l load) candidate {
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := errors.Join(sub.SetPendingLimits(-1, -1), r.reader.Flush()); err != nil {
+		if err := errors.Join(sub.SetPendingLimits(-1, -1), r.peer.Flush()); err != nil {
 			return nil, nil, err
 		}
 		run := func() error {

@@ -31,6 +31,7 @@ type rig struct {
 	dir      string
 	stack    *stack.Stack
 	operator *nats.Conn // may publish anything
+	peer     *nats.Conn // another of the operator's: what is not the pipe's crosses no account
 	reader   *nats.Conn // as anybody
 	js       jetstream.JetStream
 	settled  map[subjects.Node]control.Settled // what was last heard of a node that plain clients submit for
@@ -60,6 +61,9 @@ func start(ctx context.Context, dir string, log zerolog.Logger) (_ *rig, err err
 	if r.operator, err = r.stack.Connect(server.Operator, nats.Name("ds-bench")); err != nil {
 		return nil, err
 	}
+	if r.peer, err = r.stack.Connect(server.Operator, nats.Name("ds-bench")); err != nil {
+		return nil, err
+	}
 	if r.reader, err = r.stack.Connect(server.Anonymous, nats.Name("ds-bench")); err != nil {
 		return nil, err
 	}
@@ -87,7 +91,7 @@ func (r *rig) connect(n int) (conns []*nats.Conn, hangUp func() error, err error
 
 // close stops everything and removes the folder.
 func (r *rig) close() error {
-	for _, nc := range []*nats.Conn{r.operator, r.reader} {
+	for _, nc := range []*nats.Conn{r.operator, r.peer, r.reader} {
 		if nc != nil {
 			nc.Close()
 		}
