@@ -106,3 +106,64 @@ func BenchmarkScanSingles(b *testing.B)      { benchScan(b, false, benchMessages
 func BenchmarkScanSinglesHeads(b *testing.B) { benchScan(b, true, benchMessages(1000, 1)) }
 func BenchmarkScanRuns(b *testing.B)         { benchScan(b, false, benchMessages(256, 127)) }
 func BenchmarkScanRunsHeads(b *testing.B)    { benchScan(b, true, benchMessages(256, 127)) }
+
+// A range of whole commits with payloads, as a query reads it, and the search
+// for where it begins.
+func benchRead(b *testing.B, filter string, msgs []Message) {
+	w, nc := benchWriter(b)
+	for i := range 40 {
+		if err := w.Commit(b.Context(), int64(i), msgs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r, err := NewReader(b.Context(), nc, Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	frames := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		frames = 0
+		err := r.Read(b.Context(), 1, w.LastSeq(), filter, func(c Commit) error {
+			for _, s := range c.Messages {
+				frames += s.Run.Len()
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(frames)*float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+}
+
+func BenchmarkReadSingles(b *testing.B) { benchRead(b, "", benchMessages(1000, 1)) }
+func BenchmarkReadRuns(b *testing.B)    { benchRead(b, "", benchMessages(256, 127)) }
+func BenchmarkReadOneOf500(b *testing.B) {
+	benchRead(b, "ds.store.*.*.proc.7.stdout", benchMessages(1000, 1))
+}
+func BenchmarkReadFiltered(b *testing.B) { benchRead(b, "ds.store.n1.>", benchMessages(1000, 1)) }
+
+func BenchmarkFind(b *testing.B) {
+	w, nc := benchWriter(b)
+	msgs := benchMessages(1000, 1)
+	for i := range 40 {
+		if err := w.Commit(b.Context(), int64(i), msgs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r, err := NewReader(b.Context(), nc, Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		e, err := r.End(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if seq, err := r.Find(b.Context(), 17, e); seq != 17_001 || err != nil {
+			b.Fatal(seq, err)
+		}
+	}
+}

@@ -5,7 +5,8 @@
 // Subjects it writes: ds.store.<node>.<life>.<channel…>, one message a run.
 // Subjects it reads: the same, through an ephemeral consumer; answers come
 // under the connection's inbox prefix; and it asks $JS.API for the stream's
-// state, for consumers and, with Config.Init, to make the stream.
+// state, for single messages, for consumers and, with Config.Init, to make the
+// stream.
 //
 // A commit of three messages onto a stream whose last sequence is 41:
 //
@@ -20,6 +21,16 @@
 //	each of them:  subject  ds.store.n1.01JD….proc.trainer.stdout
 //	               Ds-Pos: 7   Ds-Run: 5,2,3+4   Ds-Commit: 42/3/1764523094…
 //	               body     payloads, a newline between two of them
+//
+// and the ways to read it, all of whole commits and in order but the last:
+//
+//	first                          from        to                  End
+//	  │                             │           │                   │
+//	──42────────────────────────────┼───────────┼───────────────────71─ 72 73 …
+//	  gone │         Find(instant) ▲ └── Read ──┘                        half
+//	       └ said by Commit.Gone             ReadBack ◀─────────────┘   visible
+//	                                                       Follow ──────────▶
+//	  Scan: single messages, up to wherever the stream ends
 //
 // Promises:
 //
@@ -45,8 +56,16 @@
 //     counted. (P8.4)
 //  7. A stream is only ever made with Config.Init; one that does not keep these
 //     promises is refused with an error that names the field; one that was
-//     deleted, made anew or rewound under a Writer ends it with ErrNoStream or
-//     ErrRecreated. (P8.4)
+//     deleted, made anew or rewound under a Writer or a Reader ends it with
+//     ErrNoStream or ErrRecreated. (P8.4)
+//  8. A Reader shows whole commits only: one that is visible in part is shown
+//     once its last message is there, or once the next commit proves that the
+//     rest will never come. (P8.2)
+//  9. Read, ReadBack and Follow hand over every message of what they were
+//     asked for once, or return an error; what the stream has let go of, Read
+//     and Follow report in its place. (L3.2, S2.2)
+//  10. A Follow outlives broken connections and restarts, without a hole or a
+//     repeat, and FollowErr says what stops it. (S5.1)
 //
 // One limit of 2 and 4, of pipelined singles alone: their fences are
 // consecutive, so one whose predecessors are refused passes if something else,
@@ -59,7 +78,9 @@
 // Ownership. A Writer belongs to one goroutine, but for LastSeq and
 // Foreign. It starts no goroutine. It reads the runs given to it until Commit
 // returns and keeps nothing of them. A Stored belongs to whoever gets it; its
-// payloads share one body that nobody else holds.
+// payloads share one body that nobody else holds. A Reader is safe for
+// concurrent use, starts no goroutine and holds nothing between calls; the
+// slice of a Commit's messages is used again for the next.
 //
 // Failure. Every wait is bounded by Config.Timeout or the caller's context. A
 // connection that breaks is seen at once and makes the commit ErrUnclear. A
@@ -67,9 +88,12 @@
 // nats.FlusherTimeout to no more than Config.Timeout. A server whose disk is
 // full does not answer: ErrUnclear after Timeout. A batch that was begun and
 // not finished is forgotten by the server after ten seconds; it keeps at most
-// 50 of them, and more are refused as ErrFull.
+// 50 of them, and more are refused as ErrFull. A Read that fails has handed on
+// what it says, and can be taken up behind it; a Follow does so by itself.
 //
 // Bounded: the subjects remembered to save encoding them (32 768, then begun
-// anew, nothing lost), the bytes a scan has in flight (4 MiB, or the size of
-// one message where that is larger).
+// anew, nothing lost), the bytes a read has in flight (4 MiB, or the size of
+// one message where that is larger), a commit that a reader gathers (64 MiB;
+// a header that claims more is handed on in parts), a window of ReadBack (16
+// MiB, or one commit).
 package store

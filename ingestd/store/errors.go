@@ -17,7 +17,7 @@ var (
 	// ErrConfig says that the stream, or the Config, cannot keep the
 	// package's promises. The error names every field at fault.
 	ErrConfig = errors.New("bad configuration")
-	// ErrRecreated says that the stream is not the one this Writer opened: its
+	// ErrRecreated says that the stream is not the one that was opened: its
 	// creation time differs, or its end has gone back. What was known of it
 	// no longer holds.
 	ErrRecreated = errors.New("the stream is another one")

@@ -44,14 +44,16 @@ type pull struct {
 	size    int    // bytes to pull
 	pending int    // messages that the pulls in flight may still bring
 	count   uint64 // messages delivered: the consumer's own numbering
+	left    uint64 // messages that the consumer had yet to deliver, by the last one
 }
 
-// openPull begins a read at a sequence, which must not lie past the end.
-func (a access) openPull(ctx context.Context, from uint64, head bool) (*pull, error) {
+// openPull begins a read at a sequence, which must not lie past the one that
+// the stream gives out next. An empty filter means all subjects.
+func (a access) openPull(ctx context.Context, from uint64, head bool, filter string) (*pull, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
 	defer cancel()
 	p := &pull{
-		access: a, inbox: a.nc.NewInbox(), size: pullBytes,
+		access: a, inbox: a.nc.NewInbox(), size: pullBytes, left: 1,
 		msgs:    make(chan *nats.Msg, 2*pullMessages+64), // all that can be in flight, and statuses
 		silence: time.NewTimer(pullSilence),
 	}
@@ -66,6 +68,7 @@ func (a access) openPull(ctx context.Context, from uint64, head bool) (*pull, er
 		AckPolicy:         jetstream.AckNonePolicy,
 		MemoryStorage:     true,
 		HeadersOnly:       head,
+		FilterSubject:     filter,
 		InactiveThreshold: pullExpires,
 	})
 	if err == nil {
@@ -131,23 +134,27 @@ func (p *pull) next(ctx context.Context) (*nats.Msg, uint64, error) {
 			}
 			continue
 		}
-		seq, count, err := parseReply(m.Reply)
+		d, err := parseReply(m.Reply)
 		if err != nil {
 			return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
 		}
-		if p.count++; p.count != count {
-			return nil, 0, fmt.Errorf("%w: delivery %d of stream %s came, %d was due", ErrIncomplete, count, p.cfg.Stream, p.count)
+		if p.count++; p.count != d.count {
+			return nil, 0, fmt.Errorf("%w: delivery %d of stream %s came, %d was due", ErrIncomplete, d.count, p.cfg.Stream, p.count)
 		}
+		p.left = d.left
 		p.pending--
 		if err := p.ask(); err != nil {
 			return nil, 0, fmt.Errorf("read stream %s: %w", p.cfg.Stream, err)
 		}
-		return m, seq, nil
+		return m, d.seq, nil
 	}
 }
 
 // receive waits for what comes next on the inbox.
 func (p *pull) receive(ctx context.Context) (*nats.Msg, error) {
+	if p.count%64 == 0 && ctx.Err() != nil { // else a fast server would be read to the end
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case m := <-p.msgs:
 		return m, nil
@@ -186,12 +193,18 @@ func (p *pull) told(m *nats.Msg) (idle bool, err error) {
 	return false, p.ask()
 }
 
-// parseReply reads the sequences of stream and consumer from the subject that
-// would acknowledge a delivery, in its short and its long form:
+// A delivery is what the subject that would acknowledge a message says.
+type delivery struct {
+	seq   uint64 // in the stream
+	count uint64 // the consumer's own numbering
+	left  uint64 // messages that the consumer has yet to deliver
+}
+
+// parseReply reads it, in its short and its long form:
 //
 //	$JS.ACK.<stream>.<consumer>.<tries>.<seq>.<count>.<time>.<left>
 //	$JS.ACK.<domain>.<account>.<stream>.<consumer>.<tries>.<seq>.<count>.<time>.<left>[.<token>]
-func parseReply(reply string) (seq, count uint64, err error) {
+func parseReply(reply string) (d delivery, err error) {
 	skip := 5 // tokens before the stream's sequence
 	if strings.Count(reply, ".") > 8 {
 		skip = 7
@@ -200,12 +213,15 @@ func parseReply(reply string) (seq, count uint64, err error) {
 	for range skip {
 		_, rest, _ = strings.Cut(rest, ".")
 	}
-	first, rest, _ := strings.Cut(rest, ".")
-	second, _, _ := strings.Cut(rest, ".")
-	seq, err1 := strconv.ParseUint(first, 10, 64)
-	count, err2 := strconv.ParseUint(second, 10, 64)
-	if !strings.HasPrefix(reply, "$JS.ACK.") || err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("a delivery has the reply %.80q, not one of a consumer", reply)
+	for i, n := range []*uint64{&d.seq, &d.count, nil, &d.left} {
+		var token string
+		token, rest, _ = strings.Cut(rest, ".")
+		if n == nil {
+			continue
+		}
+		if *n, err = strconv.ParseUint(token, 10, 64); err != nil || i == 0 && !strings.HasPrefix(reply, "$JS.ACK.") {
+			return delivery{}, fmt.Errorf("a delivery has the reply %.80q, not one of a consumer", reply)
+		}
 	}
-	return seq, count, nil
+	return d, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"math"
 	"sort"
 
 	"github.com/nats-io/nats.go"
@@ -55,46 +56,144 @@ type tally struct {
 // read hands over the valid messages from a sequence on up to the end that
 // info shows.
 func (a access) read(ctx context.Context, info *jetstream.StreamInfo, from uint64, head bool, fn func(Stored) error) (tally, error) {
-	end, next := info.State.LastSeq, max(from, info.State.FirstSeq, 1)
-	t := tally{last: min(next-1, end)}
-	if t.last == end {
-		return t, nil
+	w := walk{access: a, info: info, from: from, to: info.State.LastSeq, head: head, message: fn}
+	err := w.all(ctx)
+	return w.tally, err
+}
+
+// forever is the end of a walk that has none.
+const forever = math.MaxUint64 - 1
+
+// A walk is one read of the stream in order. What comes out of it counts
+// though it ends with an error: a walk from after last goes on where it ended.
+type walk struct {
+	access
+	tally
+	info     *jetstream.StreamInfo // as the stream was at the beginning
+	from, to uint64                // up to the end that info shows, or forever
+	head     bool
+	message  func(Stored) error
+	gone     func(from, to uint64) error // told what the stream does not have; may be nil
+	alive    func()                      // told whenever the server has answered; may be nil
+}
+
+// begin passes over what has expired already, and says whether anything is
+// left to read.
+func (w *walk) begin() (more bool, err error) {
+	from := max(w.from, 1)
+	w.last = min(from-1, w.to)
+	err = w.pass(min(max(from, w.info.State.FirstSeq)-1, w.to))
+	return err == nil && w.last < w.to, err
+}
+
+// pass deals with the sequences up to one that the stream shows not to have.
+func (w *walk) pass(to uint64) error {
+	if to <= w.last {
+		return nil
 	}
-	p, err := a.openPull(ctx, next, head)
+	from := w.last + 1
+	w.last = to
+	if w.gone == nil {
+		return nil
+	}
+	return w.gone(from, to)
+}
+
+// take hands over one message, if it is valid.
+func (w *walk) take(m *nats.Msg, seq uint64) error {
+	if s, err := w.known.decode(w.cfg.Space, m, seq, w.head); err != nil {
+		w.foreign++
+	} else if err := w.message(s); err != nil {
+		return err
+	}
+	w.last = seq
+	return nil
+}
+
+// all reads every message.
+func (w *walk) all(ctx context.Context) error {
+	more, err := w.begin()
+	if !more {
+		return err
+	}
+	p, err := w.openPull(ctx, w.last+1, w.head, "")
 	if err != nil {
-		return t, err
+		return err
 	}
 	defer p.close()
-	gone := absence{access: a, info: info}
-	for t.last < end {
+	gone := absence{access: w.access, info: w.info}
+	for w.last < w.to {
 		m, seq, err := p.next(ctx)
 		if err != nil {
-			return t, err
+			return err
 		}
-		upTo := end + 1 // nothing came for a while: perhaps the rest is gone
+		if w.alive != nil {
+			w.alive()
+		}
+		if m == nil && w.to == forever {
+			continue
+		}
+		upTo := w.to + 1 // nothing came for a while: perhaps the rest is gone
 		if m != nil {
 			upTo = min(seq, upTo)
 		}
-		missing, err := gone.first(ctx, t.last+1, upTo)
+		missing, err := gone.first(ctx, w.last+1, upTo)
+		if err == nil && missing == 0 {
+			err = w.pass(upTo - 1)
+		} else if err == nil && m != nil {
+			err = fmt.Errorf("%w: sequence %d did not come, %d did", ErrIncomplete, missing, seq)
+		}
+		if err == nil && m != nil && seq <= w.to {
+			err = w.take(m, seq)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// matching reads the messages on the subjects of a filter. Nothing in the
+// stream shows then that one lacks, so before the walk ends the stream itself
+// is asked for the next one.
+func (w *walk) matching(ctx context.Context, filter string) error {
+	more, err := w.begin()
+	if !more {
+		return err
+	}
+	var p *pull
+	for {
+		if p == nil || p.left == 0 {
+			m, seq, err := w.get(ctx, w.last+1, filter)
+			if err != nil {
+				return err
+			}
+			if m == nil || seq > w.to {
+				w.last = w.to
+				return nil
+			}
+			if p == nil {
+				if p, err = w.openPull(ctx, seq, w.head, filter); err != nil {
+					return err
+				}
+				defer p.close()
+			}
+		}
+		m, seq, err := p.next(ctx)
 		switch {
 		case err != nil:
-			return t, err
-		case missing == 0:
-			t.last = upTo - 1
-		case m != nil:
-			return t, fmt.Errorf("%w: sequence %d did not come, %d did", ErrIncomplete, missing, seq)
+			return err
+		case m == nil:
+			p.left = 0 // nothing came for a while: perhaps the rest is gone
+		case seq > w.to:
+			w.last = w.to
+			return nil
+		default:
+			if err := w.take(m, seq); err != nil {
+				return err
+			}
 		}
-		if m == nil || seq > end {
-			continue
-		}
-		if s, err := a.known.decode(a.cfg.Space, m, seq, head); err != nil {
-			t.foreign++
-		} else if err := fn(s); err != nil {
-			return t, err
-		}
-		t.last = seq
 	}
-	return t, nil
 }
 
 // absence answers which sequences the stream itself shows not to have.

@@ -276,21 +276,24 @@ func TestBrokenScanSaysSo(t *testing.T) {
 
 func TestParseReply(t *testing.T) {
 	for _, c := range []struct {
-		reply      string
-		seq, count uint64
-		ok         bool
+		reply string
+		want  delivery
+		ok    bool
 	}{
-		{"$JS.ACK.S.c.1.42.7.1700000000000000000.3", 42, 7, true},
-		{"$JS.ACK.hub.Hash.S.c.1.42.7.1700000000000000000.3", 42, 7, true},
-		{"$JS.ACK.hub.Hash.S.c.1.42.7.1700000000000000000.3.tok", 42, 7, true},
-		{"$JS.ACK.S.c.1.x.7.1.3", 0, 0, false},
-		{"$JS.ACK.S.c", 0, 0, false},
-		{"_INBOX.a.b.c.d.1.2.3.4", 0, 0, false},
-		{"", 0, 0, false},
+		{"$JS.ACK.S.c.1.42.7.1700000000000000000.3", delivery{42, 7, 3}, true},
+		{"$JS.ACK.hub.Hash.S.c.1.42.7.1700000000000000000.3", delivery{42, 7, 3}, true},
+		{"$JS.ACK.hub.Hash.S.c.1.42.7.1700000000000000000.3.tok", delivery{42, 7, 3}, true},
+		{"$JS.ACK.S.c.1.x.7.1.3", delivery{}, false},
+		{"$JS.ACK.S.c.1.42.7.1.x", delivery{}, false},
+		{"$JS.ACK.S.c.1.42.7", delivery{}, false},
+		{"$JS.ACK.S.c", delivery{}, false},
+		{"_INBOX.a.b.c.1.2.3.4", delivery{}, false},
+		{"_INBOX.a.b.c.d.1.2.3.4", delivery{}, false},
+		{"", delivery{}, false},
 	} {
-		seq, count, err := parseReply(c.reply)
-		if seq != c.seq || count != c.count || (err == nil) != c.ok {
-			t.Errorf("%q: %d, %d, %v", c.reply, seq, count, err)
+		got, err := parseReply(c.reply)
+		if got != c.want || (err == nil) != c.ok {
+			t.Errorf("%q: %v, %v", c.reply, got, err)
 		}
 	}
 }
