@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"families: [\n":                              `line`,
 		"a: b\n---\nc: d\n":                          `more than one document`,
 		"families:\n  - {channel: a, kind: text}\n  - {channel: a, kind: text}\n": `line 3: wrong catalog: channel "a" matches what the family on line 2 does`,
-		strings.Repeat("#", MaxFile+1): `at most 1048576 are allowed`,
+		strings.Repeat("#", MaxFile+1):                                            `at most 1048576 are allowed`,
 	} {
 		_, err := Parse([]byte(doc))
 		if !errors.Is(err, ErrCatalog) || !strings.Contains(err.Error(), want) {
