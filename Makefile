@@ -5,8 +5,8 @@ ARGS     ?=
 FUZZTIME ?= 30s
 BENCH    ?= .
 
-# Each folder with a main.go is a program, named like its folder.
-MAINS := $(patsubst %/main.go,./%,$(wildcard */main.go))
+# Each folder whose main.go is package main is a program, named like its folder.
+MAINS := $(patsubst %/main.go,./%,$(shell grep -l '^package main' */main.go))
 # The race detector needs a C compiler; without one Go says CGO_ENABLED=0.
 RACE  := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
@@ -23,7 +23,7 @@ build: ## Build every program into bin/
 	$(GO) build -trimpath -o bin/ $(or $(MAINS),$(error no folder holds a main.go))
 
 run: build ## Run the whole stack here (ARGS='--dir DIR …')
-	bin/ds up $(ARGS)
+	bin/ds up$(if $(ARGS), $(ARGS))
 
 test: ## Vet, then run all tests under the race detector
 	$(if $(RACE),,@echo 'make test: no C compiler here, so WITHOUT the race detector' >&2)
