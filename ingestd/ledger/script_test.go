@@ -1,9 +1,7 @@
 package ledger
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,9 +11,8 @@ import (
 	"datastream/subjects"
 	"datastream/subjects/control"
 	"datastream/subjects/frame"
+	"datastream/test/golden"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write what the scripts print into testdata; read the difference before keeping it")
 
 // TestScripts runs testdata/*.txt. A script is blocks of commands, a line of
 // four dashes and what they print, up to an empty line. A, B … are lives of one
@@ -36,32 +33,10 @@ func TestScripts(t *testing.T) {
 		t.Fatalf("find scripts: %v, %d found", err, len(files))
 	}
 	for _, f := range files {
-		t.Run(filepath.Base(f), func(t *testing.T) { runScript(t, f) })
-	}
-}
-
-func runScript(t *testing.T, path string) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	m := &machine{t: t, now: start, l: New(Config{})}
-	for i, block := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
-		commands, want, ok := strings.Cut(block+"\n", "\n----\n")
-		if !ok {
-			t.Fatalf("%s: block %d has no line of four dashes: %q", path, i+1, block)
-		}
-		got := m.block(commands)
-		if got != want && !*rewrite {
-			t.Errorf("%s:\n%s\n---- got\n%s---- want\n%s", path, commands, got, want)
-		}
-		fmt.Fprintf(&out, "%s\n----\n%s\n", commands, got)
-	}
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(strings.TrimSuffix(out.String(), "\n")), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			m := &machine{t: t, now: start, l: New(Config{})}
+			golden.Script(t, f, func(_ *testing.T, words []string) string { return m.command(words) })
+		})
 	}
 }
 
@@ -70,23 +45,6 @@ type machine struct {
 	t   *testing.T
 	l   *Ledger
 	now time.Time
-}
-
-func (m *machine) block(commands string) string {
-	var out strings.Builder
-	for line := range strings.Lines(commands) {
-		f := strings.Fields(line)
-		if len(f) == 0 || strings.HasPrefix(f[0], "#") {
-			continue
-		}
-		if got := m.command(f); got != "" {
-			out.WriteString(got + "\n")
-		}
-	}
-	if out.Len() == 0 {
-		return "(nothing)\n"
-	}
-	return out.String()
 }
 
 func (m *machine) command(f []string) string {

@@ -10,6 +10,7 @@ import (
 
 	"datastream/subjects"
 	"datastream/subjects/frame"
+	"datastream/test/golden"
 )
 
 var (
@@ -89,7 +90,8 @@ func payloads(t rapid.TB, cuts []frame.Cut) map[subjects.Position]string {
 
 func TestScript(t *testing.T) {
 	var m *Mux
-	runScript(t, "mux.txt", func(t *testing.T, cmd string, args []string) string {
+	golden.Script(t, "testdata/mux.txt", func(t *testing.T, words []string) string {
+		cmd, args := words[0], words[1:]
 		switch cmd {
 		case "new":
 			var shared *Shared

@@ -8,6 +8,7 @@ import (
 
 	"datastream/subjects"
 	"datastream/subjects/control"
+	"datastream/test/golden"
 )
 
 // life makes a life with a short name: L1 … are minted here, R1 … elsewhere.
@@ -46,7 +47,8 @@ func TestNodesScript(t *testing.T) { // promise 8
 	has := func(args []string, word string) bool {
 		return strings.Contains(strings.Join(args, " ")+" ", " "+word+" ")
 	}
-	runScript(t, "nodes.txt", func(t *testing.T, cmd string, args []string) string {
+	golden.Script(t, "testdata/nodes.txt", func(t *testing.T, words []string) string {
+		cmd, args := words[0], words[1:]
 		var st subjects.Stream
 		if len(args) > 0 {
 			st.Node = subjects.Node(args[0])

@@ -12,6 +12,7 @@ import (
 
 	"datastream/subjects"
 	"datastream/subjects/frame"
+	"datastream/test/golden"
 )
 
 func TestPacedScript(t *testing.T) { // promise 7
@@ -32,7 +33,8 @@ func TestPacedScript(t *testing.T) { // promise 7
 		}
 		return strings.Join(lines, "\n")
 	}
-	runScript(t, "paced.txt", func(t *testing.T, cmd string, args []string) string {
+	golden.Script(t, "testdata/paced.txt", func(t *testing.T, words []string) string {
+		cmd, args := words[0], words[1:]
 		switch cmd {
 		case "new":
 			m = New(n1, Config{

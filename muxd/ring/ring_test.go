@@ -10,6 +10,7 @@ import (
 	"datastream/subjects"
 	"datastream/subjects/control"
 	"datastream/subjects/frame"
+	"datastream/test/golden"
 )
 
 var life = subjects.MintLife(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
@@ -81,7 +82,8 @@ func printAnswer(visited []frame.Run, a control.RepairAnswer) string {
 
 func TestScript(t *testing.T) {
 	var r *Ring
-	runScript(t, "ring.txt", func(t *testing.T, cmd string, args []string) string {
+	golden.Script(t, "testdata/ring.txt", func(t *testing.T, words []string) string {
+		cmd, args := words[0], words[1:]
 		switch cmd {
 		case "new": // [bytes]
 			n := 0

@@ -7,7 +7,8 @@
 //	----
 //	expected output, up to the next blank line
 //
-// A test hands Run a function that turns a case into its output. With the
+// A test hands Run a function that turns a case into its output, or Script one
+// that carries out a line at a time, for cases of many commands. With the
 // flag -rewrite the outputs that differ are written into the file instead of
 // being reported; commit only differences that you understand.
 //

@@ -53,6 +53,27 @@ func Run(t *testing.T, path string, do func(t *testing.T, c Case) string) {
 	}
 }
 
+// Script runs a script of which every line is a command: do gives what one
+// prints, "" for nothing, and a case's output is that of its commands together.
+// What do changes stays changed for the cases after. A comment among the
+// commands is kept, too.
+func Script(t *testing.T, path string, do func(t *testing.T, words []string) string) {
+	t.Helper()
+	Run(t, path, func(t *testing.T, c Case) string { return script(c, func(words []string) string { return do(t, words) }) })
+}
+
+func script(c Case, do func(words []string) string) string {
+	var b strings.Builder
+	for _, line := range append([]string{c.Command + " " + c.Args}, c.Input...) {
+		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(words[0], "#") {
+			if s := do(words); s != "" {
+				b.WriteString(strings.TrimSuffix(s, "\n") + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
 // run gives the script's text with the outputs that do gives, and the cases
 // whose output was another.
 func run(text string, do func(Case) string) (out string, wrong []mismatch, err error) {

@@ -1,11 +1,12 @@
 package golden
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
 
-const script = `# Lengths.
+const text = `# Lengths.
 
 len of each
 a
@@ -24,6 +25,53 @@ xx
 7
 `
 
+const commands = `# A machine that adds.
+add 1
+add 2
+show
+----
+3
+
+add 4
+# In between.
+show
+reset
+show
+----
+7
+0
+
+reset
+----
+`
+
+// TestScriptGoesOn: each line is a command, what they print comes together, and
+// the machine is the same for all cases.
+func TestScriptGoesOn(t *testing.T) {
+	sum := 0
+	machine := func(words []string) string {
+		switch words[0] {
+		case "add":
+			n, err := strconv.Atoi(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+		case "reset":
+			sum = 0
+		case "show":
+			return strconv.Itoa(sum)
+		default:
+			t.Fatalf("unknown command %q", words)
+		}
+		return ""
+	}
+	out, wrong, err := run(commands, func(c Case) string { return script(c, machine) })
+	if err != nil || len(wrong) > 0 || out != commands {
+		t.Fatalf("%+v, %v; rewritten:\n%s", wrong, err, out)
+	}
+}
+
 func lengths(c Case) string {
 	var b strings.Builder
 	for _, line := range c.Input {
@@ -35,7 +83,7 @@ func lengths(c Case) string {
 // TestMismatchIsReported: a case whose output is another is named, with its
 // line, and the others are not.
 func TestMismatchIsReported(t *testing.T) {
-	_, wrong, err := run(script, lengths)
+	_, wrong, err := run(text, lengths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +94,11 @@ func TestMismatchIsReported(t *testing.T) {
 
 // TestRewriteChangesOutputsAlone is promise 2.
 func TestRewriteChangesOutputsAlone(t *testing.T) {
-	out, _, err := run(script, lengths)
+	out, _, err := run(text, lengths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.Replace(script, "\n7\n", "\n2\n", 1); out != want {
+	if want := strings.Replace(text, "\n7\n", "\n2\n", 1); out != want {
 		t.Fatalf("got:\n%s\nwant:\n%s", out, want)
 	}
 	again, wrong, err := run(out, lengths)
