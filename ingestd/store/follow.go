@@ -56,7 +56,8 @@ func (r *Reader) Follow(ctx context.Context, from uint64, fn func(Commit) error)
 }
 
 // FollowErr is why Follow reads nothing at present, nil while it does. It
-// tries again by itself, but for an error that it has returned.
+// tries again by itself, but for an error that it has returned. Where several
+// follow through one Reader, it is the trouble of any of them.
 func (r *Reader) FollowErr() error {
 	if err := r.trouble.Load(); err != nil {
 		return *err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"pgregory.net/rapid"
 
 	"datastream/subjects"
@@ -65,7 +66,10 @@ func TestReaderKnowsItsStore(t *testing.T) {
 	_, err = r.End(t.Context())
 	wantError(t, err, ErrNoStream)
 
-	openWriter(t, nc, Config{Init: true})
+	w = openWriter(t, nc, Config{Init: true})
+	if err := w.Commit(t.Context(), 1, singles(0, 5)); err != nil { // no shorter than the one before
+		t.Fatal(err)
+	}
 	_, err = r.End(t.Context())
 	wantError(t, err, ErrRecreated)
 	wantError(t, r.Read(t.Context(), 1, 3, "", nothing(t)), ErrRecreated)
@@ -191,6 +195,10 @@ func TestReadEndsWhenCancelled(t *testing.T) {
 	if n != 1 {
 		t.Fatalf("%d commits were handed on", n)
 	}
+	p := pull{msgs: make(chan *nats.Msg, 1)}
+	p.msgs <- &nats.Msg{}
+	_, err = p.receive(ctx)
+	wantError(t, err, context.Canceled)
 }
 
 // A header that claims a commit without end does not make a reader hold it:
@@ -325,4 +333,52 @@ func TestReaderNeedsNoDirectGets(t *testing.T) {
 	if err != nil || e.Seq != 3 || e.Instant != 7 {
 		t.Fatalf("%+v, %v", e, err)
 	}
+}
+
+// However an End falls between the messages of the batches that are being
+// committed, it is the end of a commit, and what is read up to one and on to
+// the next adds up (promises 8, 9).
+func TestEveryEndIsACommits(t *testing.T) {
+	h := newHost(t, nil)
+	w := openWriter(t, connect(t, h.url()), Config{Init: true})
+	r := openReader(t, h.url(), Config{})
+	const commits, each = 60, 100
+	done := make(chan error, 1)
+	go func() {
+		for i := range commits {
+			if err := w.Commit(t.Context(), int64(i), singles(i*each, each)); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	var all []Stored
+	for over := false; !over || len(all) < commits*each; {
+		select {
+		case err := <-done:
+			if over = true; err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		e, err := r.End(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = r.Read(t.Context(), uint64(len(all)+1), e.Seq, "", func(c Commit) error {
+			if len(c.Messages) != each || c.Gone {
+				return fmt.Errorf("%d messages of commit %v", len(c.Messages), c.Commit)
+			}
+			all = append(all, c.Messages...)
+			return nil
+		})
+		if err != nil || uint64(len(all)) != e.Seq {
+			t.Fatalf("read to %d, the end is %d (%v)", len(all), e.Seq, err)
+		}
+		if over && len(all) < commits*each {
+			t.Fatalf("all is committed, and the end is %d", e.Seq)
+		}
+	}
+	wantPositions(t, all, commits*each)
 }

@@ -184,16 +184,16 @@ func TestScanStopsAndGoesOn(t *testing.T) {
 	wantError(t, err, context.Canceled)
 }
 
-// Deleted messages, at the beginning, inside and at the end, are shown by the
-// stream to lack, and only those.
-func TestScanBelievesOnlyTheStream(t *testing.T) {
-	nc := connect(t, newHost(t, nil).url())
+// holed is a store of one commit of 20 messages, at the beginning, inside and
+// at the end of which some were deleted, as an administrator could.
+func holed(t *testing.T, nc *nats.Conn) (access, jetstream.Stream) {
+	t.Helper()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := Config{}.withDefaults().stream(-1)
-	cfg.DenyDelete, cfg.DenyPurge = false, false // as an administrator could make it
+	cfg.DenyDelete, cfg.DenyPurge = false, false
 	s, err := js.CreateStream(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -212,6 +212,14 @@ func TestScanBelievesOnlyTheStream(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return a, s
+}
+
+// Deleted messages, at the beginning, inside and at the end, are shown by the
+// stream to lack, and only those.
+func TestScanBelievesOnlyTheStream(t *testing.T) {
+	nc := connect(t, newHost(t, nil).url())
+	a, s := holed(t, nc)
 	var all []Stored
 	last, _, err := Scan(t.Context(), nc, Config{}, 0, false, func(s Stored) error { all = append(all, s); return nil })
 	if got := fmt.Sprint(positions(all)); got != "[2 3 5 6 7 11 12 13 14 15 16 17]" || last != 20 || err != nil {
@@ -294,6 +302,40 @@ func TestParseReply(t *testing.T) {
 		got, err := parseReply(c.reply)
 		if got != c.want || (err == nil) != c.ok {
 			t.Errorf("%q: %v, %v", c.reply, got, err)
+		}
+	}
+}
+
+// What was deleted is gone in its place, ends a commit, and is not made up for
+// from beyond the range (P8.2, promise 9).
+func TestReadReportsHolesInTheirPlace(t *testing.T) {
+	h := newHost(t, nil)
+	holed(t, connect(t, h.url()))
+	r := openReader(t, h.url(), Config{})
+	for _, c := range []struct {
+		from, to uint64
+		want     string
+	}{
+		{1, 10, "[gone 1 2] [3 4] [gone 5 5] [6 7 8] [gone 9 10] "},
+		{10, 11, "[gone 10 11] "},
+		{12, 20, "[12 13 14 15 16 17 18] [gone 19 20] "},
+		{5, 5, "[gone 5 5] "},
+	} {
+		got := ""
+		err := r.Read(t.Context(), c.from, c.to, "", func(k Commit) error {
+			if k.Gone {
+				got += fmt.Sprintf("[gone %d %d] ", k.First, k.Last())
+				return nil
+			}
+			var seqs []uint64
+			for _, s := range k.Messages {
+				seqs = append(seqs, s.Seq)
+			}
+			got += fmt.Sprint(seqs, " ")
+			return nil
+		})
+		if got != c.want || err != nil {
+			t.Errorf("%d-%d: %s, want %s (%v)", c.from, c.to, got, c.want, err)
 		}
 	}
 }

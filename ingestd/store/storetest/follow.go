@@ -85,12 +85,15 @@ func followGetsEachCommitOnce(t *testing.T, s Store) {
 	fromStart = early.next(t, 20+rounds*each)
 	wantSame(t, "follow from the start", fromStart, m.want(0, m.last, 0, everything))
 
-	// A commit that grows is handed on once, when it is whole; one that stays
-	// short, with the next.
+	// A commit that grows is handed on once, when it is whole, though all breaks
+	// in between; one that stays short, with the next.
 	msgs := m.messages(t, 3)
 	c := frame.Commit{First: m.last + 1, Count: 3, Instant: 9000}
 	for i := range msgs {
 		m.Part(t, c, msgs[i:i+1])
+		if m.Disturb != nil && i < 2 {
+			m.Disturb(t)
+		}
 	}
 	m.note(c, msgs)
 	short := m.messages(t, 2)
