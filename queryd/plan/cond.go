@@ -107,7 +107,7 @@ func (b *builder) test(field string, p value.Predicate) (*view.Cond, error) {
 	case "node", "life", "channel":
 		p.Exact = true // addresses (L5.2)
 	case "is_error":
-		if b.q.Mode == syntax.Logs {
+		if b.q.Mode == syntax.Logs && (p.Op == value.Eq || p.Op == value.In) {
 			truths(p.Literals)
 		}
 	}

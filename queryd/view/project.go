@@ -111,18 +111,21 @@ func (p *project) list(r *record) []value.Field {
 // selected adds what one name of SELECT stands for: the field and all under
 // it, or null where there is neither.
 func (p *project) selected(r *record, name string, listed []value.Field) {
-	before := len(p.row.Fields)
 	fixed := slices.Index(p.names, name)
-	if fixed >= 0 {
+	found := fixed >= 0
+	if found && !p.has(name) {
 		p.add(name, p.fixed(r, fixed))
 	}
 	for _, f := range listed {
 		under := strings.HasPrefix(f.Path, name) && (len(f.Path) == len(name) || f.Path[len(name)] == '.')
-		if under && !(fixed >= 0 && f.Path == name) && !p.has(f.Path) {
+		if !under || fixed >= 0 && f.Path == name {
+			continue
+		}
+		if found = true; !p.has(f.Path) {
 			p.add(f.Path, f.Value)
 		}
 	}
-	if len(p.row.Fields) == before && !p.has(name) && !p.hasUnder(name) {
+	if !found && !p.has(name) {
 		p.add(name, value.Value{})
 	}
 }
@@ -133,10 +136,6 @@ func (p *project) add(name string, v value.Value) {
 
 func (p *project) has(name string) bool {
 	return slices.ContainsFunc(p.row.Fields, func(f Field) bool { return f.Name == name })
-}
-
-func (p *project) hasUnder(name string) bool {
-	return slices.ContainsFunc(p.row.Fields, func(f Field) bool { return strings.HasPrefix(f.Name, name+".") })
 }
 
 // fixed is the value of the fixed field of that number.
