@@ -59,6 +59,7 @@ func New(q *syntax.Query, c *catalog.Catalog, now int64) (*Plan, error) {
 	if err := b.conditions(); err != nil {
 		return nil, err
 	}
+	b.limits()
 	b.order()
 	for _, f := range q.Select {
 		b.spec.Select = append(b.spec.Select, f.Name)
@@ -126,16 +127,19 @@ func (b *builder) times() (err error) {
 	return err
 }
 
+func (b *builder) limits() {
+	if n := b.q.Skip; n != nil {
+		b.spec.Skip = n.Value
+	}
+	if n := b.q.Take; n != nil {
+		b.spec.Take, b.spec.HasTake = n.Value, true
+	}
+}
+
 // order says in which order records come out, and so in which they are read
 // (L7.1).
 func (b *builder) order() {
 	s, q := b.spec, b.q
-	if q.Skip != nil {
-		s.Skip = q.Skip.Value
-	}
-	if q.Take != nil {
-		s.Take, s.HasTake = q.Take.Value, true
-	}
 	s.WithGaps = q.WithGaps != nil || q.Mode == syntax.Frames && q.Sort == nil && q.Stream == nil
 	keys := q.Sort
 	if raw := q.Mode == syntax.Events || q.Mode == syntax.Logs; raw && len(keys) == 1 && keys[0].Field.Name == "timestamp" && keys[0].Desc {

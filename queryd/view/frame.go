@@ -46,7 +46,7 @@ type channel struct {
 
 // remembered bounds the streams and channels that a Run remembers. More are
 // learnt anew; held records keep their own.
-const remembered = 1 << 14
+const remembered = 1 << 14 // of each kind
 
 // learnt are the streams and channels of the frames of a Run, the last one of
 // each at hand: a stored message is a run of one channel.

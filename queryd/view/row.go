@@ -8,8 +8,8 @@ type Field struct {
 	Value value.Value
 }
 
-// A Row is one record of an answer, its fields in order (L4.6). Its function's
-// caller owns it: it holds until that function returns.
+// A Row is one record of an answer, its fields in order (L4.6). It
+// holds until the function that takes it returns.
 type Row struct {
 	Fields []Field
 	// Gap is true of a gap row (L4.4).
