@@ -40,7 +40,7 @@ var theHouse = house{
 		"producer/emit/window",
 		"muxd/mux", "muxd/ring",
 		"ingestd/reorder", "ingestd/ledger",
-		"queryd/syntax", "queryd/plan", "queryd/value", "queryd/catalog", "queryd/access",
+		"queryd/syntax", "queryd/plan", "queryd/value", "queryd/catalog", "queryd/view", "queryd/access",
 	},
 
 	// The only packages, besides mains and tests, that may import NATS.
