@@ -39,17 +39,18 @@ func checkAbsent(q *syntax.Query) error {
 	if q.Parse != nil {
 		return absent(q.Parse, "PARSE")
 	}
-	switch a := q.Aggregate.(type) {
-	case *syntax.CountRows:
-		return absent(a, "COUNT")
-	case *syntax.CountBy:
-		return absent(a, "COUNT BY")
-	case *syntax.Top:
-		return absent(a, "TOP")
-	case *syntax.Distinct:
-		return absent(a, "DISTINCT")
-	case *syntax.Group:
-		return absent(a, "GROUP")
+	if q.Every != nil {
+		return absent(q.Every, "EVERY")
+	}
+	if _, ok := q.Aggregate.(*syntax.Distinct); ok && q.Stream != nil {
+		return absent(q.Aggregate, "DISTINCT with STREAM")
+	}
+	if g, ok := q.Aggregate.(*syntax.Group); ok {
+		for _, f := range g.Funcs {
+			if f.Kind != syntax.FuncCount {
+				return absent(f, "GROUP … "+f.Kind.String())
+			}
+		}
 	}
 	return nil
 }

@@ -42,6 +42,9 @@ func naive(s *shelf, q *syntax.Query) []string {
 			out = append(out, r)
 		}
 	}
+	if q.Aggregate != nil {
+		out = naiveGroups(q, slices.DeleteFunc(out, func(r *rec) bool { return r.gap && q.Mode != syntax.Gaps }))
+	}
 	if q.Sort != nil {
 		sort.SliceStable(out, func(i, j int) bool { return naiveLess(q, out[i], out[j]) })
 	}
@@ -293,7 +296,7 @@ func naiveLess(q *syntax.Query, a, b *rec) bool {
 		}
 	}
 	if a.frame == nil || b.frame == nil || a.gap {
-		return false
+		return q.Aggregate != nil && naiveKeysLess(q, a, b)
 	}
 	if a.frame.Sequence != b.frame.Sequence {
 		return a.frame.Sequence > b.frame.Sequence

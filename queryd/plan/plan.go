@@ -60,7 +60,11 @@ func New(q *syntax.Query, c *catalog.Catalog, now int64) (*Plan, error) {
 		return nil, err
 	}
 	b.limits()
-	b.order()
+	if q.Aggregate == nil {
+		b.order()
+	} else {
+		b.group()
+	}
 	for _, f := range q.Select {
 		b.spec.Select = append(b.spec.Select, f.Name)
 		b.names = append(b.names, f.Name)

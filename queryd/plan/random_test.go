@@ -142,7 +142,10 @@ func (g generator) query() string {
 	} else {
 		parts = append(parts, g.maybe(5, fmt.Sprintf("UNTIL %d", g.Int64N(20)*1e9)))
 	}
-	if g.IntN(3) == 0 {
+	grouped := !stream && g.IntN(4) == 0
+	if grouped {
+		parts = append(parts, g.aggregate(field))
+	} else if g.IntN(3) == 0 {
 		keys := "SORT " + field() + g.pick("", " ASC", " DESC")
 		if f := field(); g.IntN(2) == 0 {
 			keys += ", " + f + g.pick("", " DESC")
@@ -152,7 +155,7 @@ func (g generator) query() string {
 		parts = append(parts, g.maybe(3, "WITH GAPS"))
 	}
 	parts = append(parts, g.maybe(3, fmt.Sprintf("TAKE %d", g.IntN(8))), g.maybe(4, fmt.Sprintf("SKIP %d", g.IntN(5))))
-	if g.IntN(3) == 0 {
+	if !grouped && g.IntN(3) == 0 {
 		parts = append(parts, "SELECT "+field()+", "+field())
 	}
 	if mode == "LOGS" {
@@ -160,6 +163,25 @@ func (g generator) query() string {
 			g.maybe(5, `CONTAINING "`+g.pick("A", "plain", "")+`"`), g.maybe(5, "EXCLUDING "+g.pick("ALPHA", "x")))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " ")
+}
+
+// aggregate is one with or without a SORT of its outputs.
+func (g generator) aggregate(field func() string) string {
+	f, other := field(), field()
+	switch g.IntN(5) {
+	case 0:
+		return "COUNT"
+	case 1:
+		return "COUNT BY " + f + g.maybe(2, " SORT count, "+f+" DESC")
+	case 2:
+		return fmt.Sprintf("TOP %d BY %s", g.IntN(4), f) + g.maybe(3, " SORT count")
+	case 3:
+		return "DISTINCT " + f + g.maybe(3, " SORT "+f+" DESC")
+	}
+	if f == other {
+		return "GROUP " + f + " COUNT"
+	}
+	return "GROUP " + f + ", " + other + " COUNT" + g.maybe(3, " SORT "+other)
 }
 
 var syntaxFields = map[string][]string{"CHANNELS": syntax.Channels.Fields(), "GAPS": syntax.Gaps.Fields()}

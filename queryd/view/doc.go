@@ -1,10 +1,10 @@
 // Package view turns stored frames into the rows of an answer: one operator a
 // file, chained in the order in which a query is executed (L11).
 //
-//	Frame ─▶ source ─▶ where ──▶ kept ──▶ where ──▶ sort ─▶ limit ─▶ project ─▶ Row
-//	         scope     cheap     EVENTS   payload   SORT    SKIP     SELECT
-//	         pattern   fields    LOGS     paths             TAKE
-//	         times  └▶ latest, channels ─▶ where ─▶ …
+//	Frame ─▶ source ─▶ where ──▶ kept ──▶ where ──▶ group ──▶ sort ─▶ limit ─▶ project ─▶ Row
+//	         scope     cheap     EVENTS   payload   COUNT     SORT    SKIP     SELECT
+//	         pattern   fields    LOGS     paths     TOP               TAKE
+//	         times  └▶ latest, channels ─▶ where ─▶ DISTINCT …
 //	Account ─▶ STREAMS, GAPS, gap rows
 //
 // A Spec says which operators stand in a chain; package plan makes one of a

@@ -40,6 +40,10 @@ func newProject(s *Spec, emit func(*Row) error) *project {
 	if c := s.Mode.Columns(); c != nil {
 		p.names, p.cols = c, true
 	}
+	if s.Group != nil {
+		p.names, p.cols = s.Group.Names, true
+		return p
+	}
 	open := s.Mode == Events || s.Mode == Latest
 	if s.Select == nil {
 		if open {

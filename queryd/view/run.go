@@ -49,6 +49,13 @@ func (r *Run) build() {
 	if s.Sort != nil {
 		next = r.add(&sorter{keys: s.Sort, best: s.best(), m: &r.m, next: next, out: r.scratch()})
 	}
+	if g := s.Group; g != nil {
+		if g.HasTop {
+			next = r.add(&limit{take: g.Top, hasTake: true, next: next})
+			next = r.add(&sorter{keys: g.TopSort, best: g.Top, m: &r.m, next: next, out: r.scratch()})
+		}
+		next = r.add(&grouper{spec: g, m: &r.m, next: next, out: r.scratch(), groups: map[string]*grouped{}})
+	}
 	cheap, rest := split(s.Where)
 	if s.Mode >= Latest {
 		next = r.add(&where{conds: s.Where, next: next})

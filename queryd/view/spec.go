@@ -63,7 +63,8 @@ type Spec struct {
 	Wants []value.Want // the payload paths that Path refers to, in order
 	Where []*Cond      // all hold
 
-	Sort []SortKey // nil: the order in which records come
+	Group *Group    // nil: a raw query
+	Sort  []SortKey // nil: the order in which records come
 
 	Order    Order
 	Skip     uint64
