@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // markName is the file in the data folder that says that a store was made in
@@ -47,8 +48,28 @@ func markUsed(dir string) error {
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
+	if err == nil {
+		err = syncFolder(dir)
+	}
 	if err != nil {
 		return fmt.Errorf("mark the data folder as used: %w", err)
 	}
 	return nil
+}
+
+// syncFolder has the folder's entries on disk. Windows has no such call, and
+// needs none.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return err
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// After a failure the commit loop waits, doubling, before it looks again.
+	// backoffMin is the first wait after a failed commit; it doubles up to
+	// Config.Backoff.
 	backoffMin = 20 * time.Millisecond
-	backoffMax = 2 * time.Second
 	// storedChunk is how many stored messages a resync hands over at a time.
 	storedChunk = 512
 	// refusalsMax is how often a commit may be refused for an unknown reason.
@@ -109,6 +109,9 @@ func (in *Intake) commitNext() {
 		return
 	}
 	j := in.queue.next(&in.batch, min(in.cfg.BatchMessages, in.writer.Limit()), in.cfg.BatchBytes)
+	if len(j.msgs) == 0 {
+		return // another writer has committed all of it
+	}
 	// Until a commit has come through again, all or nothing: a delayed single
 	// could pass its fence between two of ours and carry an older instant.
 	j.each = in.failing == nil && len(j.msgs) <= in.cfg.Singles && !overlap(j.msgs)
@@ -186,10 +189,9 @@ func (in *Intake) alreadyStored(m store.Stored) {
 // anything else is written (P7.4).
 func (in *Intake) failed(j *job, o outcome) {
 	next := job{resync: true, msgs: j.msgs[o.n:], streams: j.streams[o.n:]}
-	if j.resync {
-		next.wait = min(max(2*j.wait, backoffMin), backoffMax)
-	} else if !errors.Is(o.err, store.ErrFence) {
-		next.wait = backoffMin
+	if !errors.Is(o.err, store.ErrFence) {
+		in.backoff = min(max(2*in.backoff, backoffMin), in.cfg.Backoff)
+		next.wait = in.backoff
 	}
 	in.metrics.failures.WithLabelValues(reasonOf(o.err)).Inc()
 	if errors.Is(o.err, store.ErrRecreated) {
@@ -200,13 +202,8 @@ func (in *Intake) failed(j *job, o outcome) {
 		in.unstorable(next)
 		return
 	}
-	if refused(o.err) {
-		if in.refusals++; in.refusals >= 2*refusalsMax && len(next.msgs) == 1 {
-			in.refusals = 0
-			in.unstorable(next)
-			in.send(job{resync: true})
-			return
-		}
+	if !j.resync && refused(o.err) {
+		in.refusals++
 	}
 	if in.failing == nil || in.failing.Error() != o.err.Error() {
 		in.log.Warn().Err(o.err).Int("messages", len(next.msgs)).Msg("a commit is unclear or failed; reading the store's tail, nothing is given up meanwhile")
@@ -237,8 +234,14 @@ func (in *Intake) unstorable(j job) {
 	in.queue.unread(items)
 }
 
-// again puts the frames that resync did not find back to the front.
+// again puts the frames that resync did not find back to the front. A message
+// that was refused alone, again and again and for seconds, is given up.
 func (in *Intake) again(j *job) {
+	if in.refusals >= 2*refusalsMax && len(j.msgs) == 1 && len(j.streams[0].account.Uncommitted(j.msgs[0].Run, nil)) > 0 {
+		in.refusals = 0
+		in.unstorable(*j)
+		return
+	}
 	var items []item
 	for i, m := range j.msgs {
 		s := j.streams[i]
@@ -254,7 +257,7 @@ func (in *Intake) again(j *job) {
 
 // works is what a commit that came through says.
 func (in *Intake) works() {
-	in.refusals = 0
+	in.refusals, in.backoff = 0, 0
 	if in.failing == nil {
 		return
 	}

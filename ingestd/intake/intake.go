@@ -47,6 +47,9 @@ type Config struct {
 	SettleEvery time.Duration
 	// AnswerWait is when a repair request without an answer has failed: 5 s.
 	AnswerWait time.Duration
+	// Backoff is the longest wait between two looks at a store that does not
+	// take commits: 2 s.
+	Backoff time.Duration
 	// StopWait bounds the last commits when stopping: 5 s.
 	StopWait time.Duration
 	// Clock is ingest's wall clock (P8.1); nil is time.Now.
@@ -75,7 +78,7 @@ func (c Config) withDefaults() Config {
 	for _, d := range []struct {
 		v *time.Duration
 		d time.Duration
-	}{{&c.SettleEvery, 20 * time.Millisecond}, {&c.AnswerWait, 5 * time.Second}, {&c.StopWait, 5 * time.Second}} {
+	}{{&c.SettleEvery, 20 * time.Millisecond}, {&c.AnswerWait, 5 * time.Second}, {&c.StopWait, 5 * time.Second}, {&c.Backoff, 2 * time.Second}} {
 		if *d.v <= 0 {
 			*d.v = d.d
 		}
@@ -138,10 +141,11 @@ type Intake struct {
 	named    map[subjects.Stream]struct{}  // lives of which it was said that they are refused
 	inflight *job
 	failing  error
-	refusals int       // in a row, for reasons that nobody knows
-	void     error     // what is known is of another store
-	lookedAt time.Time // of all lives
-	woke     time.Time // when the loop last kept house
+	refusals int           // in a row, for reasons that nobody knows
+	backoff  time.Duration // before the store is looked at again, since commits fail
+	void     error         // what is known is of another store
+	lookedAt time.Time     // of all lives
+	woke     time.Time     // when the loop last kept house
 	resumed  chan struct{}
 }
 

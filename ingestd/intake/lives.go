@@ -47,6 +47,7 @@ func (in *Intake) letGo() {
 	in.metrics.forgotten.Inc()
 	if s := in.streams[id]; s != nil {
 		s.forgotten = true
+		in.waiting -= s.waiting
 		delete(in.streams, id)
 	}
 }

@@ -333,7 +333,7 @@ func TestUnstorableMessageGoesAlone(t *testing.T) {
 func TestRefusedMessageIsGivenUp(t *testing.T) {
 	for _, n := range []subjects.Position{5, 20} { // as singles, and as a batch
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			r := start(t, Config{}, gated)
+			r := start(t, Config{Backoff: time.Millisecond}, gated)
 			l := r.birth("n1")
 			inFlight(r, l)
 			l.frames(1, 3)

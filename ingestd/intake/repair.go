@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,9 @@ import (
 )
 
 const (
+	// maxAsked bounds the lives asked for a beat at start: the muxes take these
+	// requests in with everything else.
+	maxAsked = 512
 	// maxStrange bounds the unknown lives whose muxes were asked for a beat.
 	maxStrange = 4096
 	// strangeAgain is when such a mux is asked again.
@@ -84,18 +89,21 @@ func (in *Intake) expireRequests(now time.Time) {
 	}
 }
 
-// askAll asks the muxes of all lives that the store knows to show themselves:
-// what was on its way while nobody took it in is healed at once, and not only
-// after their next beats.
+// askAll asks the muxes of the youngest lives that the store knows to show
+// themselves: what was on its way while nobody took it in is healed at once.
+// Others beat by themselves within ten seconds.
 func (in *Intake) askAll() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.ledger.Each(func(a *ledger.Account) {
-		msg := &nats.Msg{Subject: in.cfg.Space.Repair(a.Stream()), Reply: in.prefix + "beat", Data: control.RepairRequest{}.Encode()}
+	var all []subjects.Stream
+	in.ledger.Each(func(a *ledger.Account) { all = append(all, a.Stream()) })
+	slices.SortFunc(all, func(a, b subjects.Stream) int { return bytes.Compare(b.Life[:], a.Life[:]) })
+	for _, id := range all[:min(len(all), maxAsked)] {
+		msg := &nats.Msg{Subject: in.cfg.Space.Repair(id), Reply: in.prefix + "beat", Data: control.RepairRequest{}.Encode()}
 		if err := in.nc.PublishMsg(msg); err != nil {
-			in.metrics.unsent.Inc() // a beat comes by itself within ten seconds
+			in.metrics.unsent.Inc()
 		}
-	})
+	}
 }
 
 // askForBeat asks the mux of an unknown life to show itself: a request

@@ -284,6 +284,9 @@ func (in *Intake) boundWindows() {
 				fullest = s
 			}
 		}
+		if fullest == nil || fullest.waiting == 0 {
+			return
+		}
 		in.metrics.forced.Inc()
 		in.force(fullest)
 	}

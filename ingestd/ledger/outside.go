@@ -17,8 +17,14 @@ import (
 // evicted below its first stored frame.
 func (l *Ledger) Evicting() { l.evicting = true }
 
-// evict takes what is missing below a position for committed and aged out.
+// evict takes what is missing below a position for committed and aged out: all
+// of it if nothing of the life is stored, else what lies below its first
+// stored frame or within a slice of it, for the store lets go of interleaved
+// runs one by one. What is missing further up was never there.
 func (a *Account) evict(below subjects.Position) {
+	if first, ok := a.arrived.After(0); ok {
+		below = min(below, first.From+frame.SliceFrames)
+	}
 	if !a.ledger.evicting || below == 0 {
 		return
 	}

@@ -88,11 +88,22 @@ func (b *Bus) answerTaken(s *stream, m *nats.Msg, t mux.Taken) {
 	b.reply(m.Reply, a)
 }
 
+// maxGone bounds the ranges given up that a stream remembers: a run sent twice
+// comes soon.
+const maxGone = 1024
+
+// hasGone reports whether some of the positions are known to be given up.
+func (s *stream) hasGone(first, last subjects.Position) bool {
+	return slices.ContainsFunc(s.gone, func(g control.Range) bool { return g.From <= last && g.To >= first })
+}
+
 // await keeps an answer until settled has passed its frames. One that it has
 // passed already, of a paced run sent twice, goes at once.
 func (b *Bus) await(s *stream, to string, a control.Answer) {
 	last := a.Position + subjects.Position(a.Count-1)
 	switch {
+	case last < s.below && s.hasGone(a.Position, last):
+		a.Error = control.ErrorLost
 	case last < s.below:
 	case b.waits >= maxWaits:
 		a.Error = fmt.Sprintf("taken, but %d submissions already wait for their commit; send fewer at a time", maxWaits)
@@ -117,6 +128,10 @@ func (b *Bus) taken(s *stream, first subjects.Position, count int) control.Answe
 // is known from the ranges given up; when those do not explain the growth of
 // lost, whether a frame is among them is not known, and said.
 func (b *Bus) answerSettled(s *stream, news control.Settled, grown uint64) {
+	s.gone = append(s.gone, news.Gone...)
+	if n := len(s.gone) - maxGone; n > 0 {
+		s.gone = append(s.gone[:0], s.gone[n:]...)
+	}
 	explained := uint64(0)
 	for _, g := range news.Gone {
 		explained += g.Len()

@@ -64,10 +64,6 @@ func (b *Bus) handle(m *nats.Msg, now time.Time) {
 
 // submission takes one in: P4.
 func (b *Bus) submission(m *nats.Msg, now time.Time) {
-	if b.left { // a gateway takes it, and answers
-		b.metrics.refused.WithLabelValues("yielded").Inc()
-		return
-	}
 	if m.Reply != "" && !strings.HasPrefix(m.Reply, inboxes) { // first: a refusal is an answer, too
 		b.metrics.refused.WithLabelValues("reply").Inc()
 		m.Reply = ""

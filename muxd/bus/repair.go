@@ -53,6 +53,9 @@ func (b *Bus) repairRequest(m *nats.Msg, now time.Time) {
 		b.sendBeat(s, now)
 	}
 	b.mu.Unlock()
+	if s != nil && len(req.Ranges) == 0 {
+		return // the beat is the answer
+	}
 	if s == nil {
 		return // another mux's life, or one that is over: its beats say so
 	}

@@ -30,8 +30,9 @@ type stream struct {
 	closeBy  time.Time
 	conflict bool // closed because the node has a mux of its own
 
-	unnumbered time.Time // the last submission without Ds-Seq (intake loop only)
-	waits      []wait    // Ds-Ack: committed, in ascending positions (intake loop only)
+	unnumbered time.Time       // the last submission without Ds-Seq (intake loop only)
+	waits      []wait          // Ds-Ack: committed, in ascending positions (intake loop only)
+	gone       []control.Range // lately given up (intake loop only)
 }
 
 // open returns the stream of a node, and makes it if need be, with its beat.

@@ -91,9 +91,11 @@ func (b *Bus) watch(last, now time.Time) {
 	}
 }
 
-// leave hands the node over to a gateway, if there is one. It takes the node
-// from this mux's leaving beat on; until that beat comes back, in the server's
-// order, submissions are still ours. So none falls between.
+// leave hands the node over to a gateway, if there is one: it takes the node
+// from this mux's leaving beat on. Once that beat has come back, the gateway
+// has it, too, or is about to; what still comes until the subscription is gone
+// is taken all the same, for an overlap is two lives, and a hole would be a
+// loss.
 func (b *Bus) leave() {
 	b.mu.Lock()
 	b.leaving = true
@@ -113,6 +115,19 @@ func (b *Bus) leave() {
 	}
 }
 
+// handleUntil goes on handling what comes in until done says that all of it
+// has come.
+func (b *Bus) handleUntil(done <-chan error) error {
+	for {
+		select {
+		case m := <-b.in:
+			b.handle(m, time.Now())
+		case err := <-done:
+			return err
+		}
+	}
+}
+
 // stopIntake begins the end: no new submissions, every stream closes.
 func (b *Bus) stopIntake() {
 	if b.cfg.Node != "" && b.nc.IsConnected() {
@@ -121,11 +136,16 @@ func (b *Bus) stopIntake() {
 	if b.nc.IsConnected() {
 		// What the server sent before it heard of that is taken in: drained,
 		// the subscription lives until then.
-		err := b.subs.submit.Drain()
-		if err == nil {
-			err = b.nc.FlushTimeout(b.cfg.StopWait)
-		}
-		if err != nil {
+		b.transportLoss(time.Now())
+		flushed := make(chan error, 1)
+		go func() {
+			err := b.subs.submit.Drain()
+			if err == nil {
+				err = b.nc.FlushTimeout(b.cfg.StopWait)
+			}
+			flushed <- err
+		}()
+		if err := b.handleUntil(flushed); err != nil {
 			b.log.Warn().Err(err).Msg("flushing at the end of intake")
 		}
 	} else {

@@ -146,17 +146,20 @@ func (n *Nodes) Len() int { return len(n.streams) }
 // Beat takes note of another mux's beat. A gateway that hears a node's own mux
 // gives the node up: it returns the mux that was closed, if it had one, and
 // takes the node back when Yield has passed since the last such beat, or at
-// once when that mux says that it leaves, or closes. Whatever other mux is heard beating for
+// once when that mux says that it leaves. Whatever other mux is heard beating for
 // a node that has an open mux here is a conflict, counted once a life.
 func (n *Nodes) Beat(st subjects.Stream, b control.Beat, now time.Time) (yielded *Mux) {
 	if n.streams[st] != nil || n.cfg.Instance != "" && b.Instance == n.cfg.Instance {
 		return nil
 	}
-	if b.Closed || b.Leaving {
+	if b.Leaving {
 		if y := n.yielded.get(st.Node, struct{}{}); y != nil && (y.value.life == st.Life || y.value.life.IsZero()) {
 			n.yielded.drop(y)
 		}
 		return nil
+	}
+	if b.Closed {
+		return nil // one of its lives; after a suspension the mux has another
 	}
 	s := n.open[st.Node]
 	if s != nil && n.rivals.get(st.Node, st.Life) == nil {

@@ -80,7 +80,7 @@ func TestNodesScript(t *testing.T) { // promise 8
 		case "settled", "unsettled":
 			unsettled[st.Node] = cmd == "unsettled"
 		case "beat":
-			b := control.Beat{Gateway: has(args, "gateway"), Closed: has(args, "closed"), Instance: value(args, "instance")}
+			b := control.Beat{Gateway: has(args, "gateway"), Closed: has(args, "closed"), Leaving: has(args, "leaving"), Instance: value(args, "instance")}
 			if m := n.Beat(st, b, now); m != nil {
 				return "yielded " + name(m)
 			}

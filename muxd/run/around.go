@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"datastream/service"
 	"datastream/subjects"
 )
 
@@ -16,7 +17,20 @@ import (
 const askAround = 500 * time.Millisecond
 
 // lookAround asks every mux who it is (P5.5).
-func lookAround(ctx context.Context, nc *nats.Conn) (all []micro.Info, err error) {
+func lookAround(ctx context.Context, conn *service.Conn) ([]micro.Info, error) {
+	for {
+		all, err := askAll(ctx, conn.Conn)
+		if err == nil || conn.IsConnected() || ctx.Err() != nil {
+			return all, err
+		}
+		// A cut connection says nothing of the others: look again when it is back.
+		if err := conn.WaitConnected(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func askAll(ctx context.Context, nc *nats.Conn) (all []micro.Info, err error) {
 	inbox := nats.NewInbox() // under _INBOX., the only place where $SRV answers (P2.4)
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -102,7 +101,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := conn.WaitConnected(ctx); err != nil {
 		return err
 	}
-	others, err := lookAround(ctx, conn.Conn)
+	others, err := lookAround(ctx, conn)
 	if err != nil {
 		return err
 	}
@@ -123,7 +122,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	g.Add("bus", func(ctx context.Context) error {
 		return mux.Run(ctx, func() { d.serving(mux); close(up) })
 	})
-	g.Add("srv", func(ctx context.Context) error { return d.register(ctx, conn.Conn, up) })
+	g.Add("srv", func(ctx context.Context) error { return d.register(ctx, conn, up) })
 	g.Add("nats", func(ctx context.Context) error { return watch(ctx, conn) })
 	return g.Run(ctx, grace)
 }
@@ -137,7 +136,7 @@ func (d *Daemon) serving(b *bus.Bus) {
 // register shows the daemon under $SRV from when it serves until ctx ends: who
 // pings it there knows that it takes submissions. Then it looks around again:
 // of two that started at the same moment one stops.
-func (d *Daemon) register(ctx context.Context, nc *nats.Conn, up <-chan struct{}) error {
+func (d *Daemon) register(ctx context.Context, conn *service.Conn, up <-chan struct{}) error {
 	select {
 	case <-up:
 	case <-ctx.Done():
@@ -148,7 +147,7 @@ func (d *Daemon) register(ctx context.Context, nc *nats.Conn, up <-chan struct{}
 			Name: "muxd", Description: "gives frames their positions",
 			Metadata: map[string]string{"node": d.shown(), "prefix": d.cfg.Prefix},
 			Registered: func(ctx context.Context, own string) error {
-				others, err := lookAround(ctx, nc)
+				others, err := lookAround(ctx, conn)
 				if err != nil {
 					return err
 				}
