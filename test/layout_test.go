@@ -48,7 +48,7 @@ var theHouse = house{
 		"service/...",
 		"producer/emit", "producer/run",
 		"muxd/bus", "muxd/run",
-		"ingestd/intake", "ingestd/store", "ingestd/run",
+		"ingestd/gate", "ingestd/intake", "ingestd/store", "ingestd/run",
 		"queryd/serve", "queryd/client", "queryd/run",
 		"stack/...", "ds/...", "test/...",
 	},

@@ -14,6 +14,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/rs/zerolog"
 
+	"datastream/ingestd/gate"
 	"datastream/ingestd/intake"
 	"datastream/ingestd/store"
 	"datastream/service"
@@ -162,7 +163,7 @@ func (d *Daemon) stop(ctx context.Context, stop func(context.Context) error) {
 }
 
 // serve opens and reads the store, and takes frames until ctx ends or the
-// store is another one.
+// store is another one. Meanwhile users make consumers.
 func (d *Daemon) serve(ctx context.Context, conn *service.Conn) error {
 	w, err := d.open(ctx, conn)
 	if err != nil {
@@ -183,18 +184,25 @@ func (d *Daemon) serve(ctx context.Context, conn *service.Conn) error {
 		}
 		d.Health.Set("store", err)
 	}
-	pulse := d.Health.Pulse("intake", wedged)
-	defer pulse.Stop()
-	cfg.Alive = pulse.Beat
+	// The pulse begins when the route loop does: reading a large store takes its time.
+	var pulse *service.Pulse
+	cfg.Alive = func() { pulse.Beat() }
 	s := &serving{registry: prometheus.NewRegistry()}
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "ds_ingest_foreign_messages_total", Help: "Stored messages that are not ours, found when reading after an unclear commit (P8.4).",
 	}, func() float64 { return float64(w.Foreign()) }))
+	g, err := gate.Start(conn.Conn, gate.Config{Space: d.store.Space, Stream: d.store.Stream}, s.registry)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
 	s.intake = intake.New(conn.Conn, w, cfg, d.log, s.registry)
 	if err := d.restore(ctx, conn, s.intake); err != nil {
 		return err
 	}
 	d.now.Store(s)
+	pulse = d.Health.Pulse("intake", wedged)
+	defer pulse.Stop()
 	return s.intake.Run(ctx, func() {
 		d.Health.Set("store", nil)
 		d.first.Do(func() { close(d.up) })

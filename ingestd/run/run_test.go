@@ -315,3 +315,42 @@ func TestClosedForGoodEndsIt(t *testing.T) {
 		t.Error("it goes on with a connection that is closed for good")
 	}
 }
+
+// TestUsersMakeConsumers: from when the daemon is ready everybody reads through
+// a consumer of his own, and one that would write to the pipe is refused.
+func TestUsersMakeConsumers(t *testing.T) {
+	s := start(t)
+	c := settings(s.URL())
+	c.Init = true
+	d, _ := launch(t, c)
+	ready(t, d)
+	p := newPeer(t, s)
+	p.send(subjects.Stream{Node: "n1", Life: subjects.MintLife(time.Now())}, 0)
+	nc, err := nats.Connect(s.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := js.OrderedConsumer(t.Context(), "DATASTREAM", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := r.Next(jetstream.FetchMaxWait(harness.Patience)); err != nil || string(m.Data()) != "0" {
+		t.Errorf("everybody reads %v, %v", m, err)
+	}
+	_, err = js.CreatePushConsumer(t.Context(), "DATASTREAM", jetstream.ConsumerConfig{DeliverSubject: "ds.settled.n1.x", IdleHeartbeat: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "_INBOX.") {
+		t.Errorf("a consumer that writes to the pipe: %v", err)
+	}
+	all, err := d.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(fmt.Sprint(all), "ds_gate_refused_total") {
+		t.Error("the refusal is not on the metrics page")
+	}
+}

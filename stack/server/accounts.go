@@ -5,6 +5,7 @@ import (
 
 	natsd "github.com/nats-io/nats-server/v2/server"
 
+	"datastream/ingestd/gate"
 	"datastream/subjects"
 )
 
@@ -38,38 +39,46 @@ func fromUsers(space subjects.Space) []string {
 // hear, and the answers.
 func fromPipe(space subjects.Space) []string {
 	p := space.Prefix() + "."
-	return []string{p + "frame.>", p + "beat.>", p + "settled.>", p + "repair.>", p + "store.>", p + "client.>", inboxes}
+	return []string{p + "frame.>", p + "beat.>", p + "settled.>", p + "store.>", p + "client.>", inboxes}
 }
 
-// services is what JetStream serves to USERS. The server puts a reply subject
-// of its own in place of the asker's and carries the answer back into USERS:
-// JetStream answers to any reply subject, without a permission being asked,
-// and so must not see one that an outsider has chosen.
+// services is what JetStream serves to USERS: reading, but for the making of
+// consumers. The server puts a reply subject of its own in place of the
+// asker's and carries the answer back into USERS: JetStream answers to any
+// reply subject, without a permission being asked, and so must not see one that
+// an outsider has chosen.
 func services() map[string]natsd.ServiceRespType {
-	return map[string]natsd.ServiceRespType{
-		"$JS.API.>": natsd.Streamed, // a pull or a batched get has many answers
-		"$JS.ACK.>": natsd.Singleton,
-		"$JS.FC.>":  natsd.Singleton,
+	all := map[string]natsd.ServiceRespType{}
+	for _, subject := range asks() {
+		all[subject] = natsd.Singleton
 	}
+	for _, subject := range pulls() {
+		all[subject] = natsd.Streamed
+	}
+	return all
 }
 
-// accounts makes the two, by name. That an account has JetStream from the
-// server's start on can only be said in the text of a configuration.
-func accounts(space subjects.Space) (map[string]*natsd.Account, error) {
-	var text natsd.Options
-	if err := text.ProcessConfigString("accounts { " + pipeAccount + " { jetstream: enabled }, " + usersAccount + " {} }"); err != nil {
-		return nil, fmt.Errorf("make the accounts: %w", err)
-	}
-	all := map[string]*natsd.Account{}
-	for _, a := range text.Accounts {
-		all[a.Name] = a
+// accounts makes the two, by name.
+func accounts(space subjects.Space, stream string) (map[string]*natsd.Account, error) {
+	all, err := empty()
+	if err != nil {
+		return nil, err
 	}
 	pipe, users := all[pipeAccount], all[usersAccount]
-	if err := share(users, pipe, fromUsers(space)); err != nil {
-		return nil, err
+	for _, subject := range fromUsers(space) {
+		if err := share(users, pipe, subject, ""); err != nil {
+			return nil, err
+		}
 	}
-	if err := share(pipe, users, fromPipe(space)); err != nil {
-		return nil, err
+	for _, d := range gate.Doors(space, stream) {
+		if err := share(users, pipe, d.Outside, d.Inside); err != nil {
+			return nil, err
+		}
+	}
+	for _, subject := range fromPipe(space) {
+		if err := share(pipe, users, subject, ""); err != nil {
+			return nil, err
+		}
 	}
 	for subject, answers := range services() {
 		err := pipe.AddServiceExportWithResponse(subject, answers, []*natsd.Account{users})
@@ -83,16 +92,31 @@ func accounts(space subjects.Space) (map[string]*natsd.Account, error) {
 	return all, nil
 }
 
-// share lets messages on the subjects cross from one account to another.
-func share(from, to *natsd.Account, subjects []string) error {
-	for _, s := range subjects {
-		err := from.AddStreamExport(s, []*natsd.Account{to})
-		if err == nil {
-			err = to.AddStreamImport(from, s, "")
-		}
-		if err != nil {
-			return fmt.Errorf("share %s with the account %s: %w", s, to.Name, err)
-		}
+// empty makes the two accounts. That one has JetStream from the server's start
+// on can only be said in the text of a configuration.
+func empty() (map[string]*natsd.Account, error) {
+	var text natsd.Options
+	if err := text.ProcessConfigString("accounts { " + pipeAccount + " { jetstream: enabled }, " + usersAccount + " {} }"); err != nil {
+		return nil, fmt.Errorf("make the accounts: %w", err)
+	}
+	all := map[string]*natsd.Account{}
+	for _, a := range text.Accounts {
+		all[a.Name] = a
+	}
+	return all, nil
+}
+
+// share lets messages on the subject cross from one account to another, where
+// they arrive on the subject as, if there is one.
+func share(from, to *natsd.Account, subject, as string) error {
+	err := from.AddStreamExport(subject, []*natsd.Account{to})
+	if err == nil && as == "" {
+		err = to.AddStreamImport(from, subject, "")
+	} else if err == nil {
+		err = to.AddMappedStreamImport(from, subject, as)
+	}
+	if err != nil {
+		return fmt.Errorf("share %s with the account %s: %w", subject, to.Name, err)
 	}
 	return nil
 }

@@ -62,12 +62,14 @@ func whatCrosses(t *testing.T, s *server.Server) {
 		{server.Muxd, "ds.frame" + st + ".a", true, true},
 		{server.Muxd, "ds.beat" + st, true, true},
 		{server.Ingestd, "ds.settled" + st, true, true},
-		{server.Ingestd, "ds.repair" + st, true, true},
+		{server.Ingestd, "ds.repair" + st, true, false},
 		{server.Ingestd, "ds.store" + st + ".a", true, true},
 		{server.Queryd, "ds.client.alice.x", true, true},
 		{server.Muxd, "_INBOX.x", true, true},
 		{server.Service, "_INBOX.x.y", true, true},
+		{server.Ingestd, "_INBOX.x", true, true},
 		{server.Muxd, "_PIPE.x", true, false},
+		{server.Operator, "ds.api.CONSUMER.CREATE.DATASTREAM.c", true, false},
 		{server.Ingestd, "$KV.DATASTREAM.head", true, false},
 		{server.Muxd, "$SRV.INFO.muxd", true, false},
 		{server.Operator, "ds.submit.n1.a", true, false},
@@ -155,6 +157,7 @@ func TestOrderedPushReads(t *testing.T) {
 	eachServer(t, func(t *testing.T, s *server.Server) {
 		const n = 300
 		fill(t, makeStream(t, within(t), s), n)
+		openGate(t, s)
 		js, err := dial(t, s, server.Anonymous).JetStream()
 		if err != nil {
 			t.Fatal(err)
@@ -214,5 +217,12 @@ func TestAccountsDeriveFromSpace(t *testing.T) {
 	}
 	if _, err := in.NextMsg(patience); err != nil {
 		t.Errorf("a submission: %v", err)
+	}
+	door := pipe.listen(t, "acme.tele.api.>")
+	if err := users.Publish("$JS.API.CONSUMER.CREATE."+space.StreamName()+".c.acme.tele.store.>", nil); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := door.NextMsg(patience); err != nil || m.Subject != "acme.tele.api.CONSUMER.CREATE."+space.StreamName()+".c.acme.tele.store.>" {
+		t.Errorf("a request for a consumer: %+v, %v", m, err)
 	}
 }

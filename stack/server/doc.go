@@ -4,16 +4,20 @@
 //	 account PIPE, with JetStream                     │  account USERS
 //	            user      may publish (P2, P2.3, P2.4) │
 //	muxd ─────► muxd      ds.frame.> ds.beat.>         │  user: anonymous
+//	                      _INBOX.>                     │
 //	ingestd ──► ingestd   ds.settled.> ds.repair.>     │
-//	                      ds.store.> $KV               │
-//	queryd ───► queryd    ds.client.>                  │
-//	$SRV ─────► service   ds.client.>                  │
+//	                      ds.store.> $KV _INBOX.>      │
+//	queryd ───► queryd    ds.client.> _INBOX.>         │
+//	$SRV ─────► service   ds.client.> _INBOX.>         │
 //	people ───► operator  everything but $SYS          │
 //	                                                   │
 //	 ◄── ds.submit.> ds.query(.>) ds.flow.> $SRV.> ────┤  as they are
-//	 ──── ds.frame.> ds.beat.> ds.settled.> ds.repair.> ──►  as they are
+//	 ──── ds.frame.> ds.beat.> ds.settled.> ──────────►│  as they are
 //	      ds.store.> ds.client.> _INBOX.>              │
-//	 ◄── $JS.API.> $JS.ACK.> $JS.FC.> ─────────────────┤  as services
+//	 ◄── $JS.API. INFO, STREAM.INFO, DIRECT.GET … ─────┤  as services
+//	     $JS.ACK.> $JS.FC.>                            │
+//	 ◄── ds.api.CONSUMER(.DURABLE).CREATE.S… ──────────┤  as $JS.API.CONSUMER…
+//	     to the gate in ingestd                        │
 //
 // An account has subjects of its own; what is drawn crosses, nothing else.
 // Two of them are needed because JetStream answers to any reply subject that
@@ -21,6 +25,13 @@
 // everybody could have frames, settled announcements and stored messages
 // published in the pipe. As a service of another account it sees a reply
 // subject of the server's, and its answer ends in the asker's own account.
+//
+// Where a push consumer delivers is in the body of the request that makes it,
+// which no permission sees, and JetStream delivers to any subject of the pipe;
+// a consumer's idle heartbeat there is an empty message, on the subject of a
+// request that deletes the store, say. So the requests of users for consumers
+// of the stream do not go to JetStream: they arrive, moved to ds.api., at the
+// gate (ingestd/gate), which reads them and asks in its own name.
 //
 // Subjects: this package neither reads nor writes any; it says who may.
 //
@@ -32,12 +43,15 @@
 //  2. Between users and the pipe the subjects drawn above cross, and no other.
 //     The daemons' own inboxes (InboxPrefix) do not: nobody outside hears or
 //     forges an answer to a daemon.
-//  3. An answer of JetStream to a user reaches users only, whatever reply
-//     subject the question bore.
+//  3. What JetStream sends for a user reaches users only: an answer, whatever
+//     reply subject the question bore, and what a consumer delivers, heartbeats
+//     included, as long as ingestd's gate alone takes requests from ds.api.
 //  4. The service connection may publish nothing but answers, so that a
 //     request to $SRV with a forged reply subject stores nothing (P2.4).
 //  5. Reading through $JS.API is open to everyone, changing a stream or its
-//     messages to ingestd and the operator alone; but see below.
+//     messages to ingestd and the operator alone. Without ingestd users get no
+//     new consumers, and are told at once that nobody responds; consumers that
+//     are there and direct gets go on.
 //  6. JetStream acknowledges after fsync (P8), and no reader slows a
 //     publisher down (S5.6).
 //  7. One process holds a data folder at a time; the second one is told who.
@@ -46,22 +60,12 @@
 //     name alone; deploy/nats-server.conf says the same, and tests of
 //     behaviour run on both.
 //
-// What none of this can say: where a push consumer delivers is in the body of
-// the request that makes it, and the server lets it deliver to any subject of
-// the pipe but its own stream's. Everybody can make consumers, on the stream
-// of frames alone. What they deliver bears the subject it was stored on, by
-// which handlers tell it (P2.4) and the API refuses it, and fills a bucket
-// with messages that are no keys, so that buckets need a size. A consumer's
-// idle heartbeat, however, bears the subject it is sent to and has no body:
-// that is a request to $JS.API, or an empty value for a key. So whoever may
-// make consumers must be trusted with the store, as with deleting the
-// consumers of others; where not, the secure set-up withdraws $JS.API from
-// clients (S6.5).
-//
 // Among themselves users are not kept apart: a reflected answer can be heard
 // under any subject in their own account, so that a tail of ds.frame.> shows
 // what a neighbour has made up. What is stored, and what the pipe says in
-// answer to a request, is not of a neighbour's making.
+// answer to a request, is not of a neighbour's making. Consumers belong to
+// nobody: a user may delete another's, or a daemon's, which its client makes
+// anew.
 //
 // Start blocks until the server answers or has failed; the goroutines are the
 // NATS server's and end in Close, which waits for them. A Server is safe for

@@ -43,7 +43,7 @@ func Permissions(u User, space subjects.Space, stream string) *natsd.Permissions
 	case Muxd:
 		return grant(p+"frame.>", p+"beat.>", "$SRV.INFO.muxd", "$SRV.PING.muxd", inboxes, own)
 	case Ingestd:
-		g := []string{p + "settled.>", p + "repair.>", p + "store.>"}
+		g := []string{p + "settled.>", p + "repair.>", p + "store.>", inboxes}
 		return grant(append(append(g, reads("*")...), writes(stream)...)...)
 	case Queryd:
 		return grant(append(reads("*"), p+"client.>", inboxes)...)
@@ -78,28 +78,41 @@ func grant(publish ...string) *natsd.Permissions {
 // delete consumers, their own cannot be told apart: those of the daemons are
 // made anew by their client.
 //
-// Consumers can be made on the given stream, or on any ("*"). Everybody's are
-// those of the one that they are to read: a push consumer on another could
-// deliver its messages into that one, for it only refuses its own.
+// Consumers can be made on the given stream, or on any ("*"). Everybody's
+// requests for one go through the gate (ingestd/gate), which serves the one
+// stream.
 func reads(stream string) []string {
+	all := append(asks(), pulls()...)
+	return append(all,
+		"$JS.API.CONSUMER.CREATE."+stream,
+		"$JS.API.CONSUMER.CREATE."+stream+".>",
+		"$JS.API.CONSUMER.DURABLE.CREATE."+stream+".*",
+	)
+}
+
+// asks are the questions with one answer, and what has none.
+func asks() []string {
 	return []string{
 		"$JS.API.INFO",
 		"$JS.API.STREAM.INFO.*",
 		"$JS.API.STREAM.LIST",
 		"$JS.API.STREAM.NAMES",
 		"$JS.API.STREAM.MSG.GET.*",
-		"$JS.API.DIRECT.GET.*",
-		"$JS.API.DIRECT.GET.*.>",
-		"$JS.API.CONSUMER.CREATE." + stream,
-		"$JS.API.CONSUMER.CREATE." + stream + ".>",
-		"$JS.API.CONSUMER.DURABLE.CREATE." + stream + ".*",
 		"$JS.API.CONSUMER.INFO.*.*",
 		"$JS.API.CONSUMER.LIST.*",
 		"$JS.API.CONSUMER.NAMES.*",
-		"$JS.API.CONSUMER.MSG.NEXT.*.*",
 		"$JS.API.CONSUMER.DELETE.*.*",
 		"$JS.ACK.>",
 		"$JS.FC.>",
+	}
+}
+
+// pulls are the questions with many answers: a pull, and a batched direct get.
+func pulls() []string {
+	return []string{
+		"$JS.API.DIRECT.GET.*",
+		"$JS.API.DIRECT.GET.*.>",
+		"$JS.API.CONSUMER.MSG.NEXT.*.*",
 	}
 }
 

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,6 +59,7 @@ func newStage(t *testing.T, s *server.Server) stage {
 		t.Fatal(err)
 	}
 	g.service.flush(t)
+	openGate(t, s)
 	g.ask(t, "$JS.API.CONSUMER.DURABLE.CREATE.DATASTREAM.pull", `{"stream_name":"DATASTREAM","config":{"durable_name":"pull","ack_policy":"explicit","deliver_policy":"all","replay_policy":"instant"}}`)
 	return g
 }
@@ -104,7 +106,6 @@ func TestReflectedAnswersStayOutside(t *testing.T) {
 				{"$JS.API.DIRECT.GET.DATASTREAM", fmt.Sprintf(`{"seq":%d}`, stored)}, // without a payload
 				{"$JS.API.DIRECT.GET.DATASTREAM.ds.store.n1." + life + ".a", ""},
 				{"$JS.API.CONSUMER.INFO.DATASTREAM.pull", ""},
-				{"$JS.API.CONSUMER.CREATE.DATASTREAM", `not JSON`},
 				{"$JS.API.CONSUMER.MSG.NEXT.DATASTREAM.pull", ""},
 				{g.ask(t, "$JS.API.CONSUMER.MSG.NEXT.DATASTREAM.pull", "").Reply, "+ACK"},
 				{g.ask(t, "$JS.API.CONSUMER.MSG.NEXT.DATASTREAM.pull", "").Reply, "+NXT"},
@@ -162,50 +163,117 @@ func TestReflectedServicesReachNobody(t *testing.T) {
 	})
 }
 
-// TestPushedMessagesBearTheirOwnSubject: a reader's push consumer delivers to
-// any subject in the pipe, but for the stream's own. What it delivers keeps
-// the subject that it was stored on, by which handlers tell it (P2.4).
-func TestPushedMessagesBearTheirOwnSubject(t *testing.T) {
+// doors are the subjects on which users ask for a consumer x.
+var doors = []string{
+	"$JS.API.CONSUMER.CREATE.DATASTREAM",
+	"$JS.API.CONSUMER.CREATE.DATASTREAM.x",
+	"$JS.API.CONSUMER.CREATE.DATASTREAM.x.ds.store.>",
+	"$JS.API.CONSUMER.DURABLE.CREATE.DATASTREAM.x",
+}
+
+// pushTo is a request for a consumer that delivers to the subject and sends a
+// heartbeat ten times a second. The key is that of the subject.
+func pushTo(key, subject string) string {
+	return `{"stream_name":"DATASTREAM","config":{"deliver_subject":"_INBOX.x","` + key + `":"` + subject +
+		`","ack_policy":"none","deliver_policy":"all","replay_policy":"instant","idle_heartbeat":100000000}}`
+}
+
+// TestHeartbeatsReachInboxesAlone is promise 3 for what consumers send: the
+// server delivers to any subject of the pipe, and a consumer's heartbeat there
+// is an empty message, so that one to $JS.API.STREAM.DELETE deletes the store
+// and one to a key empties it. No user gets such a consumer, however the
+// request is spelled and wherever its answer is to go; one under _INBOX. has
+// its messages and heartbeats.
+func TestHeartbeatsReachInboxesAlone(t *testing.T) {
 	eachServer(t, func(t *testing.T, s *server.Server) {
 		g := newStage(t, s)
-		for i, v := range victims {
-			watch := g.pipe.listen(t, v.subject)
-			name := fmt.Sprint("push", i)
-			answer := g.ask(t, "$JS.API.CONSUMER.CREATE.DATASTREAM."+name, `{"stream_name":"DATASTREAM","config":{"name":"`+name+
-				`","deliver_subject":"`+v.subject+`","ack_policy":"none","deliver_policy":"last","replay_policy":"instant"}}`)
-			if refused := strings.Contains(string(answer.Data), "forms a cycle"); refused != (v.class == "store") {
-				t.Errorf("a push consumer to %s: %s", v.subject, answer.Data)
-			} else if !refused {
-				if m, err := watch.NextMsg(patience); err != nil || !strings.HasPrefix(m.Subject, "ds.store.") {
-					t.Errorf("delivered to %s: %+v, %v", v.subject, m, err)
+		for _, v := range victims {
+			watch := g.pipe.listen(t, v.pattern)
+			for _, door := range doors {
+				for _, key := range []string{"deliver_subject", "DELIVER_SUBJECT", "deliver_\u0073ubject"} {
+					body := pushTo(key, v.subject)
+					if m := g.ask(t, door, body); !strings.Contains(string(m.Data), `"code":400`) {
+						t.Errorf("%s to %s is answered %s", door, v.subject, m.Data)
+					}
+					if err := g.user.PublishRequest(door, v.subject, []byte(body)); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
-			g.ask(t, "$JS.API.CONSUMER.DELETE.DATASTREAM."+name, "")
+			g.user.flush(t)
+			g.pipe.flush(t)
+			if n, _, _ := watch.Pending(); n != 0 {
+				t.Errorf("%d messages on %s", n, v.pattern)
+			}
 			_ = watch.Unsubscribe()
 		}
-		expectMessages(t, g.js, "DATASTREAM", stored)
-		kv, err := g.js.KeyValue(within(t), "DATASTREAM")
-		if err != nil {
-			t.Fatal(err)
+		if m := g.ask(t, "$JS.API.CONSUMER.NAMES.DATASTREAM", ""); !strings.Contains(string(m.Data), `"consumers":["pull"]`) {
+			t.Errorf("there are consumers: %s", m.Data)
 		}
-		if e, err := kv.Get(within(t), "head"); err != nil || string(e.Value()) != "good" {
-			t.Errorf("the key is %v, %v", e, err)
+		inbox := g.user.listen(t, "_INBOX.beats")
+		g.ask(t, doors[0], pushTo("deliver_subject", inbox.Subject))
+		for range stored {
+			if m, err := inbox.NextMsg(patience); err != nil || !strings.HasPrefix(m.Subject, "ds.store.") {
+				t.Fatalf("delivered: %+v, %v", m, err)
+			}
 		}
+		if m, err := inbox.NextMsg(patience); err != nil || m.Header.Get("Status") != "100" {
+			t.Errorf("the heartbeat is %+v, %v", m, err)
+		}
+		g.unharmed(t)
 	})
 }
 
-// TestHeartbeatsBearTheSubjectTheyAreSentTo is the limit that the package
-// comment tells of: the server sends a push consumer's heartbeats as messages
-// of the pipe, without a body. It is here so that a server that no longer does
-// is noticed, and the comment with it.
-func TestHeartbeatsBearTheSubjectTheyAreSentTo(t *testing.T) {
-	g := newStage(t, start(t))
-	watch := g.pipe.listen(t, "ds.settled.n1."+life)
-	g.ask(t, "$JS.API.CONSUMER.CREATE.DATASTREAM.beat", `{"stream_name":"DATASTREAM","config":{"name":"beat","deliver_subject":"`+
-		watch.Subject+`","ack_policy":"none","deliver_policy":"new","replay_policy":"instant","idle_heartbeat":100000000}}`)
-	m, err := watch.NextMsg(patience)
-	if err != nil || m.Subject != watch.Subject || len(m.Data) != 0 || m.Header.Get("Status") != "100" {
-		t.Errorf("the heartbeat is %+v, %v", m, err)
-	}
-	g.unharmed(t)
+// TestReflectedRequestsAreNone: a stored message that is a request to make a
+// consumer, sent to the gate as the answer to a question, has no reply subject
+// and makes nothing; nor does it reach JetStream's other subjects.
+func TestReflectedRequestsAreNone(t *testing.T) {
+	eachServer(t, func(t *testing.T, s *server.Server) {
+		g := newStage(t, s)
+		kept, err := g.js.Publish(within(t), "ds.store.n1."+life+".b", []byte(`{"stream_name":"DATASTREAM","config":{"name":"x","durable_name":"x"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range append(doors, "$JS.API.STREAM.CREATE.OTHER", "$JS.API.CONSUMER.CREATE.KV_DATASTREAM.x", "$JS.API.STREAM.DELETE.DATASTREAM") {
+			heard := g.user.listen(t, to)
+			if err := g.user.PublishRequest("$JS.API.DIRECT.GET.DATASTREAM", to, fmt.Appendf(nil, `{"seq":%d}`, kept.Sequence)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := heard.NextMsg(patience); err != nil {
+				t.Errorf("no answer to %s: %v", to, err)
+			}
+			_ = heard.Unsubscribe()
+		}
+		g.ask(t, doors[0], "the gate has had those before")
+		if m := g.ask(t, "$JS.API.CONSUMER.NAMES.DATASTREAM", ""); !strings.Contains(string(m.Data), `"consumers":["pull"]`) {
+			t.Errorf("there are consumers: %s", m.Data)
+		}
+		expectMessages(t, g.js, "DATASTREAM", stored+1)
+	})
+}
+
+// TestWithoutTheGate: while ingestd is down there are no new consumers, and
+// who asks for one hears so at once; those that are there go on, and so do
+// direct gets.
+func TestWithoutTheGate(t *testing.T) {
+	eachServer(t, func(t *testing.T, s *server.Server) {
+		js := makeStream(t, within(t), s)
+		fill(t, js, 1)
+		if _, err := js.CreateConsumer(within(t), "DATASTREAM", jetstream.ConsumerConfig{Durable: "old"}); err != nil {
+			t.Fatal(err)
+		}
+		user := dial(t, s, server.Anonymous)
+		for _, door := range doors {
+			if m, err := user.Request(door, []byte("{}"), patience); !errors.Is(err, nats.ErrNoResponders) {
+				t.Errorf("%s: %+v, %v", door, m, err)
+			}
+		}
+		for _, ask := range []struct{ subject, body string }{
+			{"$JS.API.CONSUMER.MSG.NEXT.DATASTREAM.old", ""}, {"$JS.API.DIRECT.GET.DATASTREAM", `{"seq":1}`},
+		} {
+			if m, err := user.Request(ask.subject, []byte(ask.body), patience); err != nil || string(m.Data) != "stored" {
+				t.Errorf("%s: %+v, %v", ask.subject, m, err)
+			}
+		}
+	})
 }

@@ -147,7 +147,7 @@ func (s *Server) options(o Options) (*natsd.Options, error) {
 			return nil, err
 		}
 	}
-	accounts, err := accounts(o.Space)
+	accounts, err := accounts(o.Space, o.Stream)
 	if err != nil {
 		return nil, fmt.Errorf("start the server: %w: %w", ErrStart, err)
 	}

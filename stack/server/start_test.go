@@ -7,8 +7,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"datastream/ingestd/gate"
 	"datastream/stack/server"
 	"datastream/subjects"
 )
@@ -53,6 +55,17 @@ func dial(t *testing.T, s *server.Server, u server.User, opts ...nats.Option) cl
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// openGate serves users who make consumers, as ingestd does.
+func openGate(t *testing.T, s *server.Server) {
+	t.Helper()
+	nc := dial(t, s, server.Ingestd, nats.CustomInboxPrefix(server.InboxPrefix))
+	g, err := gate.Start(nc.Conn, gate.Config{Space: subjects.Default()}, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
 }
 
 // makeStream makes the stream that stores frames, as ingestd.

@@ -132,8 +132,9 @@ func TestServiceRequestsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestForgedDeliveriesChangeNothing: anybody may make a push consumer, which
-// delivers stored bytes of his choice to a subject of his choice. The handlers
+// TestForgedDeliveriesChangeNothing: a push consumer delivers stored bytes of
+// its maker's choice to a subject of his choice. Users get none that delivers
+// into the pipe; and were there one, as the operator can make, the handlers
 // look at the message's own subject and refuse it, and count that (P2.4).
 func TestForgedDeliveriesChangeNothing(t *testing.T) {
 	p, n := open(t, nil), node(t)
@@ -169,16 +170,19 @@ func TestForgedDeliveriesChangeNothing(t *testing.T) {
 	js, _ := json.Marshal(map[string]any{"stream_name": "DATASTREAM", "config": map[string]any{
 		"name": "loop", "deliver_subject": p.Space().Store(st, "forged"), "ack_policy": "none", "deliver_policy": "all",
 	}})
-	r, err := nc.Request("$JS.API.CONSUMER.CREATE.DATASTREAM.loop", js, harness.Patience)
-	if err != nil || !strings.Contains(string(r.Data), `"error"`) {
-		t.Errorf("a consumer may deliver back into the stream: %v %s", err, r.Data)
+	for _, c := range []*nats.Conn{nc, p.operator} {
+		r, err := c.Request("$JS.API.CONSUMER.CREATE.DATASTREAM.loop", js, harness.Patience)
+		if err != nil || !strings.Contains(string(r.Data), `"error"`) {
+			t.Errorf("a consumer may deliver back into the stream: %v %+v", err, r)
+		}
 	}
 	p.undisturbed(t, nc, st, len(payloads)+1)
 }
 
 // deliver makes a push consumer that delivers what is stored under a subject to
-// another one. The server begins when somebody listens to just that subject:
-// the forger does, and an operator, whom the server may let hear more.
+// another one: the gate refuses the forger, and an operator makes it. The
+// server begins when somebody listens to just that subject: the forger does,
+// and an operator, whom the server may let hear more.
 func (p *pipe) deliver(t testing.TB, nc *nats.Conn, to, from string) {
 	t.Helper()
 	for _, c := range []*nats.Conn{nc, p.operator} {
@@ -196,9 +200,13 @@ func (p *pipe) deliver(t testing.TB, nc *nats.Conn, to, from string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := nc.Request("$JS.API.CONSUMER.CREATE.DATASTREAM."+name+"."+from, req, harness.Patience)
+	door := "$JS.API.CONSUMER.CREATE.DATASTREAM." + name + "." + from
+	if r, err := nc.Request(door, req, harness.Patience); err != nil || !strings.Contains(string(r.Data), `"code":400`) {
+		t.Errorf("anybody makes a consumer that delivers to %s: %v %+v", to, err, r)
+	}
+	r, err := p.operator.Request(door, req, harness.Patience)
 	if err != nil || strings.Contains(string(r.Data), `"error"`) {
-		t.Fatalf("make a push consumer: %v %s", err, r.Data)
+		t.Fatalf("make a push consumer: %v %+v", err, r)
 	}
 	t.Cleanup(func() { _, _ = nc.Request("$JS.API.CONSUMER.DELETE.DATASTREAM."+name, nil, harness.Patience) })
 }
