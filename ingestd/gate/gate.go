@@ -59,7 +59,6 @@ func Start(nc *nats.Conn, c Config, reg prometheus.Registerer) (*Gate, error) {
 		nc: nc, stream: c.Stream, inside: inside(c.Space), in: make(chan *nats.Msg, waiting),
 		slots: make(chan struct{}, abreast), stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	g.metrics = newMetrics(reg, g.dropped)
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	for _, d := range Doors(c.Space, c.Stream) {
 		sub, err := nc.ChanQueueSubscribe(d.Inside, group, g.in)
@@ -70,6 +69,7 @@ func Start(nc *nats.Conn, c Config, reg prometheus.Registerer) (*Gate, error) {
 		}
 		g.subs = append(g.subs, sub)
 	}
+	g.metrics = newMetrics(reg, g.dropped)
 	// Without a connection the subscriptions are told when there is one.
 	_ = nc.FlushTimeout(answerWithin)
 	go g.loop()

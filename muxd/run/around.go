@@ -51,11 +51,18 @@ func askAll(ctx context.Context, nc *nats.Conn) (all []micro.Info, err error) {
 		if err != nil { // nobody, or nobody else
 			return all, ctx.Err()
 		}
-		var info micro.Info
-		if json.Unmarshal(m.Data, &info) == nil {
+		if info, ok := answer(m, inbox); ok {
 			all = append(all, info)
 		}
 	}
+}
+
+// answer reads what a service says of itself. A consumer of anybody's may
+// deliver stored bytes to an inbox: they bear the subject that they were
+// stored on (P2.4).
+func answer(m *nats.Msg, inbox string) (info micro.Info, ok bool) {
+	ok = m.Subject == inbox && json.Unmarshal(m.Data, &info) == nil
+	return info, ok
 }
 
 // shown is the node as the others see it.
