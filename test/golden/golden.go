@@ -59,7 +59,9 @@ func Run(t *testing.T, path string, do func(t *testing.T, c Case) string) {
 // commands is kept, too.
 func Script(t *testing.T, path string, do func(t *testing.T, words []string) string) {
 	t.Helper()
-	Run(t, path, func(t *testing.T, c Case) string { return script(c, func(words []string) string { return do(t, words) }) })
+	Run(t, path, func(t *testing.T, c Case) string {
+		return script(c, func(words []string) string { return do(t, words) })
+	})
 }
 
 func script(c Case, do func(words []string) string) string {
