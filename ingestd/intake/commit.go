@@ -106,6 +106,7 @@ func (in *Intake) commitNext() {
 		return
 	}
 	if in.queue.empty() {
+		in.unshare()
 		return
 	}
 	j := in.queue.next(&in.batch, min(in.cfg.BatchMessages, in.writer.Limit()), in.cfg.BatchBytes)
@@ -116,6 +117,20 @@ func (in *Intake) commitNext() {
 	// could pass its fence between two of ours and carry an older instant.
 	j.each = in.failing == nil && len(j.msgs) <= in.cfg.Singles && !overlap(j.msgs)
 	in.send(j)
+}
+
+// unshare ends the second look at streams that another writer wrote to, or an
+// unclear commit of ours: nothing that had arrived by then waits any more, and
+// what arrives later is known to be stored or not.
+func (in *Intake) unshare() {
+	kept := in.sharing[:0]
+	for _, s := range in.sharing {
+		if s.shared = s.window.Waiting() > 0; s.shared {
+			kept = append(kept, s)
+		}
+	}
+	clear(in.sharing[len(kept):])
+	in.sharing = kept
 }
 
 func (in *Intake) send(j job) {
@@ -176,7 +191,10 @@ func (in *Intake) alreadyStored(m store.Stored) {
 	}
 	a.Commit(m.Run)
 	s := in.open(a)
-	s.shared = true // its frames may wait here, too
+	if !s.shared { // its frames may wait here, too
+		s.shared = true
+		in.sharing = append(in.sharing, s)
+	}
 	for i := 0; i < m.Run.Len(); {
 		n := m.Run.Consecutive(i)
 		s.window.Pass(control.Range{From: m.Run.Pos(i), To: m.Run.Pos(i + n - 1)})

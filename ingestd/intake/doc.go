@@ -4,7 +4,7 @@
 // It reads  <prefix>.frame.>    positioned frames, from every mux
 //
 //	<prefix>.beat.*.*   what the muxes say of themselves
-//	_INBOX.…            answers to repair requests
+//	its own inbox       answers to repair requests
 //
 // and writes <prefix>.repair.… (requests), <prefix>.settled.…, and through
 // ingestd/store the stream of committed frames.

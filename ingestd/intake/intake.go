@@ -140,6 +140,7 @@ type Intake struct {
 	strange  map[subjects.Stream]time.Time // lives that were asked for a beat
 	named    map[subjects.Stream]struct{}  // lives of which it was said that they are refused
 	inflight *job
+	sharing  []*stream // streams marked shared
 	failing  error
 	refusals int           // in a row, for reasons that nobody knows
 	backoff  time.Duration // before the store is looked at again, since commits fail

@@ -31,10 +31,14 @@
 //  4. A message whose own subject is not of the class its subscription serves
 //     is refused and counted, whatever it holds. (P2.4)
 //  5. Answers to submissions go only under _INBOX. (P2.4)
+//  6. A stream that is yielded, idle or of a process that was suspended stays
+//     to be repaired until it is settled; only the end of the process has a
+//     deadline. (P5.3)
+//  7. A node's own mux that stops hands the node to a gateway first, with a
+//     leaving beat: what both take is two lives, nothing falls between. (P5.5)
 //
 // One mutex guards nodes, ring, streams and outbox; nothing waits for the
-// connection while it is held.
-// While disconnected the bus goes on draining into the ring. Stop order: stop
-// intake, drain the muxes, wait for settled under a deadline, closing beats,
-// flush.
+// connection while it is held. While disconnected the bus goes on draining
+// into the ring. Stop order: leave, stop intake, drain the muxes, wait for
+// settled under a deadline, closing beats, flush.
 package bus

@@ -24,11 +24,10 @@ type stream struct {
 	below     subjects.Position // settled below, as ingest says
 	lost      uint64            // given up below it, as ingest says
 
-	beat     control.Beat // the last one sent
-	beatAt   time.Time
-	closing  bool
-	closeBy  time.Time
-	conflict bool // closed because the node has a mux of its own
+	beat    control.Beat // the last one sent
+	beatAt  time.Time
+	closing bool
+	closeBy time.Time
 
 	unnumbered time.Time       // the last submission without Ds-Seq (intake loop only)
 	waits      []wait          // Ds-Ack: committed, in ascending positions (intake loop only)

@@ -120,7 +120,8 @@ func TestScript(t *testing.T) {
 				return "refused"
 			}
 		case "fits":
-			return fmt.Sprint(m.Fits(sized(subjects.Channel(args[0]), max(1, option(t, args, "frames")), option(t, args, "size"))))
+			r := sized(subjects.Channel(args[0]), max(1, option(t, args, "frames")), option(t, args, "size"))
+			return fmt.Sprint(m.fit(r, hash(r.Channel)) == fits)
 		case "drain":
 			return printSlice(m.Drain())
 		case "counts":

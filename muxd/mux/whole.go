@@ -34,14 +34,6 @@ func (f fit) final() string {
 	return ""
 }
 
-// Fits reports whether all of r would be kept if it were submitted now.
-func (m *Mux) Fits(r frame.Run) bool {
-	channel := hash(r.Channel)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.fit(r, channel) == fits
-}
-
 // fit judges a run; the lock is held.
 func (m *Mux) fit(r frame.Run, channel uint64) fit {
 	n, cost := r.Len(), r.Cost()
